@@ -9,16 +9,8 @@ use crate::{Failure, cargo, copied, dist, install, root, run, run_in};
 /// The default seed of a busy run.
 const BUSY_SEED: u64 = 1;
 /// Tests that need features: those of one build.
-const FEATURED: [&str; 8] = [
-    "--package",
-    "engine",
-    "--package",
-    "cluster",
-    "--package",
-    "onrush",
-    "--features",
-    "onrush/dns,onrush/nats",
-];
+const FEATURED: [&str; 8] =
+    ["--package", "engine", "--package", "cluster", "--package", "onrush", "--features", "onrush/dns,onrush/nats"];
 
 /// A part of a run of tests.
 type Part = fn() -> Result<(), Failure>;

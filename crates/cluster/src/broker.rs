@@ -46,11 +46,11 @@ impl Broker {
     /// Connects a client that subscribes to these subjects. It receives all keys.
     pub fn join(&mut self, client: Client, subjects: impl IntoIterator<Item = String>) {
         self.clients.insert(client, subjects.into_iter().collect());
-        self.tell(client, BusEvent::Connected);
+        self.report(client, BusEvent::Connected);
         let keys: Vec<_> =
             self.keys.iter().map(|(key, (revision, value))| (key.clone(), *revision, value.clone())).collect();
         for (key, revision, value) in keys {
-            self.tell(client, BusEvent::Changed { key, revision, value });
+            self.report(client, BusEvent::Changed { key, revision, value });
         }
     }
 
@@ -62,7 +62,7 @@ impl Broker {
         self.out.retain(|(to, _)| *to != client);
     }
 
-    fn tell(&mut self, client: Client, received: BusEvent) {
+    fn report(&mut self, client: Client, received: BusEvent) {
         self.out.push_back((client, received));
     }
 
@@ -86,33 +86,33 @@ impl Broker {
                 let listens = |(_, subjects): &(&Client, &HashSet<String>)| subjects.contains(&subject);
                 match self.clients.iter().find(listens).map(|(one, _)| *one) {
                     Some(one) => {
-                        self.tell(one, BusEvent::Message { subject, payload, response_to: Some(response_to) });
+                        self.report(one, BusEvent::Message { subject, payload, response_to: Some(response_to) });
                     }
-                    None => self.tell(client, BusEvent::Answered { token, response: Err(Refused::Nobody) }),
+                    None => self.report(client, BusEvent::Answered { token, response: Err(Refused::Nobody) }),
                 }
             }
             BusCommand::Reply { to, payload } => {
                 let address = to.split_once('/').and_then(|(to, token)| Some((to.parse().ok()?, token.parse().ok()?)));
                 if let Some((to, token)) = address.filter(|(to, _)| self.clients.contains_key(to)) {
-                    self.tell(to, BusEvent::Answered { token, response: Ok(payload) });
+                    self.report(to, BusEvent::Answered { token, response: Ok(payload) });
                 }
             }
             BusCommand::Get { token, key } => {
                 let value = self.keys.get(&key).cloned();
-                self.tell(client, BusEvent::Got { token, key, value });
+                self.report(client, BusEvent::Got { token, key, value });
             }
             BusCommand::Put { token, key, revision, value } => {
                 let result = self.put(key, revision, value);
-                self.tell(client, BusEvent::Written { token, result });
+                self.report(client, BusEvent::Written { token, result });
             }
             BusCommand::Append { token, name, payload } => {
                 let result = self.append(name, payload);
-                self.tell(client, BusEvent::Appended { token, result });
+                self.report(client, BusEvent::Appended { token, result });
             }
             BusCommand::Follow { from } => {
                 let from = from.max(self.first + 1);
                 self.followers.insert(client, from);
-                self.tell(client, BusEvent::Follows { from });
+                self.report(client, BusEvent::Follows { from });
                 self.feed();
             }
             BusCommand::Forget { upto } => {
@@ -122,12 +122,12 @@ impl Broker {
             }
             BusCommand::Store { token, name, object } => {
                 self.objects.insert(name, object);
-                self.tell(client, BusEvent::Stored { token, result: Ok(()) });
+                self.report(client, BusEvent::Stored { token, result: Ok(()) });
             }
             BusCommand::Drop { name } => drop(self.objects.remove(&name)),
             BusCommand::Fetch { token, name } => {
                 let object = self.objects.get(&name).cloned();
-                self.tell(client, BusEvent::Fetched { token, object });
+                self.report(client, BusEvent::Fetched { token, object });
             }
         }
     }
@@ -138,7 +138,7 @@ impl Broker {
         for one in listeners {
             let received =
                 BusEvent::Message { subject: subject.to_owned(), payload: payload.clone(), response_to: None };
-            self.tell(one, received);
+            self.report(one, received);
         }
     }
 
@@ -153,7 +153,7 @@ impl Broker {
         let hears = |one: &&Client| key == LEADER || !self.distant.contains(one);
         let all: Vec<Client> = self.clients.keys().filter(hears).copied().collect();
         for one in all {
-            self.tell(one, BusEvent::Changed { key: key.clone(), revision, value: value.clone() });
+            self.report(one, BusEvent::Changed { key: key.clone(), revision, value: value.clone() });
         }
         Ok(revision)
     }

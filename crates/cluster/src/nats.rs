@@ -347,7 +347,7 @@ async fn serve(room: &NatsResources, ClientRequest(mut reported): ClientRequest)
                     if now {
                         room.begin();
                     } else {
-                        room.hear(BusEvent::Disconnected);
+                        room.handle(BusEvent::Disconnected);
                     }
                 }
             }

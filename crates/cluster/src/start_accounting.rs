@@ -116,7 +116,7 @@ impl Ledger {
     }
 
     /// The parts, and those that a member may have begun that was declared lost before it reported them.
-    fn with_unheard(&self, state: &State) -> BTreeMap<PartId, OwnedPart> {
+    fn with_unacknowledged(&self, state: &State) -> BTreeMap<PartId, OwnedPart> {
         let mut parts = self.parts.clone();
         for (place, slot_grant) in state.slot_grants.iter().enumerate().filter(|(_, slot_grant)| slot_grant.is_granted)
         {
@@ -179,7 +179,7 @@ impl Ledger {
     fn spent(&self, state: &State, (planned_end, cut): (Nanos, Nanos), late: &BTreeMap<u16, Late>) -> SlotUsage {
         let mut spent = SlotUsage::default();
         let moves = Moves::from_state(state);
-        let parts = self.with_unheard(state);
+        let parts = self.with_unacknowledged(state);
         // Slot by slot: its owners, in the order of slot grants.
         let mut spans: Vec<Vec<(Nanos, PartId)>> = vec![Vec::new(); SLOT_COUNT as usize];
         for (id, owned) in &parts {

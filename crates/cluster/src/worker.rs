@@ -227,7 +227,7 @@ impl Worker {
     }
 
     /// Handles an event from the bus.
-    pub fn hear(&mut self, received: BusEvent, now: Nanos) {
+    pub fn handle(&mut self, received: BusEvent, now: Nanos) {
         // Whatever a stalled worker receives: if its lease is over, its parts do not count.
         self.check_lease(now);
         match received {
@@ -318,7 +318,7 @@ impl Worker {
     }
 
     /// Reports news of a part.
-    pub fn tell(&mut self, of: PartOf, news: News, now: Nanos) {
+    pub fn report(&mut self, of: PartOf, news: News, now: Nanos) {
         let is_end = matches!(news, News::Ended { .. } | News::Broken { .. });
         if let Some((_, outbox)) =
             self.boxes.iter_mut().find(|(run_incarnation, _)| *run_incarnation == (of.run, of.incarnation))

@@ -47,7 +47,7 @@ pub trait WorkerEnvironment: Send + Sync {
     fn prepare_to_hold(&self, plan: Hold) -> Result<(Hold, HoldOptions), Refusal>;
 
     /// Shows a notice to the user.
-    fn tell(&self, notice: &WorkerEvent);
+    fn report(&self, notice: &WorkerEvent);
 }
 
 /// A notice to the user of a worker.
@@ -126,13 +126,13 @@ impl PartReporter {
         let _ = self.sender.send(input);
     }
 
-    fn tell(&self, news: News) {
+    fn report(&self, news: News) {
         self.send(Input::News(self.of, news));
     }
 
     /// Reports that the part is over, or cannot go on.
     fn end(&self, result: Result<News, RunError>) {
-        self.tell(result.unwrap_or_else(|error| News::Broken { reason: error.to_string() }));
+        self.report(result.unwrap_or_else(|error| News::Broken { reason: error.to_string() }));
     }
 }
 
@@ -276,15 +276,15 @@ impl<'a> WorkerRuntime<'a> {
         match input {
             Input::BusEvent(received) => {
                 match received {
-                    BusEvent::Connected => self.place.tell(&WorkerEvent::Joined),
+                    BusEvent::Connected => self.place.report(&WorkerEvent::Joined),
                     BusEvent::Disconnected => {
-                        self.place.tell(&WorkerEvent::Cut);
+                        self.place.report(&WorkerEvent::Cut);
                         // There is no receiver left for reports.
                         self.is_alone |= self.setting.goes_with_leader;
                     }
                     _ => {}
                 }
-                self.worker.hear(received, now);
+                self.worker.handle(received, now);
             }
             Input::Prepared(run, result, journal_header) => self.prepared(run, *result, journal_header, now),
             Input::Control(of, control) => self.steer(of, control),
@@ -292,9 +292,9 @@ impl<'a> WorkerRuntime<'a> {
             Input::News(of, news) => {
                 let is_end = matches!(news, News::Ended { .. } | News::Broken { .. });
                 if let News::Broken { reason } = &news {
-                    self.place.tell(&WorkerEvent::Broken(reason.clone()));
+                    self.place.report(&WorkerEvent::Broken(reason.clone()));
                 }
-                self.worker.tell(of, news, now);
+                self.worker.report(of, news, now);
                 if is_end {
                     self.end(of, now);
                 }
@@ -326,11 +326,11 @@ impl<'a> WorkerRuntime<'a> {
                     ends_at: None,
                 };
                 self.runs.insert(run, own);
-                self.place.tell(&WorkerEvent::Ready);
+                self.place.report(&WorkerEvent::Ready);
                 self.worker.prepared(run, Ok(warmup), now);
             }
             Err(refusal) => {
-                self.place.tell(&WorkerEvent::Refused(refusal.clone()));
+                self.place.report(&WorkerEvent::Refused(refusal.clone()));
                 self.worker.prepared(run, Err(refusal), now);
             }
         }
@@ -379,7 +379,7 @@ impl<'a> WorkerRuntime<'a> {
                         had_any = true;
                     }
                     if had_any && run_incarnation.1 != self.worker.incarnation() && self.stopping_since.is_none() {
-                        self.place.tell(&WorkerEvent::GivenUp);
+                        self.place.report(&WorkerEvent::GivenUp);
                     }
                     self.check_completion(run_incarnation, now);
                 }
@@ -387,7 +387,7 @@ impl<'a> WorkerRuntime<'a> {
                     let own: Vec<&RunningPart> = self.parts.iter().filter(|part| part.of.run == run).collect();
                     own.iter().for_each(|part| part.stop.abort());
                 }
-                Act::Refuse(refusal) => self.place.tell(&WorkerEvent::Refused(refusal)),
+                Act::Refuse(refusal) => self.place.report(&WorkerEvent::Refused(refusal)),
                 Act::Forget { run } => drop(self.runs.remove(&run)),
                 Act::Close => self.is_closed = true,
             }
@@ -397,7 +397,7 @@ impl<'a> WorkerRuntime<'a> {
     fn begin(&mut self, of: PartOf, slot_grant: u16, segment: Segment, times: (Option<Nanos>, Nanos, Nanos)) {
         let Some(work) = self.runs.get(&of.run).map(|run| run.work.clone()) else { return };
         self.begin_journal(of.run);
-        self.place.tell(&WorkerEvent::Began(segment.slot_count()));
+        self.place.report(&WorkerEvent::Began(segment.slot_count()));
         let stop = StopHandle::default();
         let name = format!("part-{}", of.part);
         let thread = std::thread::Builder::new().name(name);
@@ -484,7 +484,7 @@ impl<'a> WorkerRuntime<'a> {
         let before = self.parts.len();
         self.parts.retain(|part| !is_of(part));
         if self.parts.len() < before {
-            self.place.tell(&WorkerEvent::Ended);
+            self.place.report(&WorkerEvent::Ended);
         }
         self.worker.all_over(run_incarnation.0, run_incarnation.1, now);
     }

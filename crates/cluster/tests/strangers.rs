@@ -38,7 +38,7 @@ impl WorkerEnvironment for Desk {
         Err(Refusal::System { reason: "it was asked to take part".to_owned() })
     }
 
-    fn tell(&self, notice: &WorkerEvent) {
+    fn report(&self, notice: &WorkerEvent) {
         self.0.lock().expect("no holder panics").push(notice.clone());
     }
 }

@@ -410,7 +410,7 @@ impl PollSockets {
             match sys::receive(&slot.fd, buffer) {
                 Ok(0) => {
                     let at = self.clock.now();
-                    return self.tell_end(socket, at, handle);
+                    return self.report_end(socket, at, handle);
                 }
                 Ok(count) => {
                     let (at, sends) = (self.clock.now(), self.sends);
@@ -418,7 +418,7 @@ impl PollSockets {
                     // A short read emptied the socket.
                     match behind {
                         BehindData::Nothing if count < buffer.len() => return,
-                        BehindData::End if count < buffer.len() => return self.tell_end(socket, at, handle),
+                        BehindData::End if count < buffer.len() => return self.report_end(socket, at, handle),
                         // What comes now may be the response to it.
                         _ if self.sends != sends => break,
                         _ => {}
@@ -433,7 +433,7 @@ impl PollSockets {
     }
 
     /// Reports the peer's end of the stream, after all its bytes were read.
-    fn tell_end(&mut self, socket: Socket, at: Nanos, handle: Handle<'_>) {
+    fn report_end(&mut self, socket: Socket, at: Nanos, handle: Handle<'_>) {
         let Some(slot) = self.table.find(socket) else { return };
         if !slot.receives {
             // Switching it on reads the end again.

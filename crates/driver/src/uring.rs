@@ -181,7 +181,7 @@ impl Driver for UringDriver {
     ) -> Result<(), std::io::Error> {
         let sockets = &mut self.sockets;
         // The reported events may have set an earlier deadline than the caller passed.
-        let until = if sockets.tell_left_over(&mut handle) { Nanos::ZERO } else { until };
+        let until = if sockets.report_left_over(&mut handle) { Nanos::ZERO } else { until };
         sockets.rearm_all();
         let datagrams = sockets.datagrams.len();
         sockets.submit_and_wait(until)?;

@@ -36,7 +36,7 @@ pub(crate) enum BarrierEvent {
 }
 
 /// Reporter of events, in their order.
-pub(crate) type Tell = Box<dyn Fn(BarrierEvent) + Send + Sync>;
+pub(crate) type Notify = Box<dyn Fn(BarrierEvent) + Send + Sync>;
 
 /// Releases of a barrier that are remembered. A user that missed the oldest one goes on with a later one.
 const RELEASES_MAX: usize = 64;
@@ -64,7 +64,7 @@ pub(crate) struct Barriers {
     inner: Mutex<Inner>,
     /// Set where users of other partitions of the load come too: the coordinator of all partitions then says when they
     /// go on.
-    remote: OnceLock<Tell>,
+    remote: OnceLock<Notify>,
 }
 
 struct Inner {
@@ -109,18 +109,18 @@ impl Barriers {
 
     /// Makes them the barriers of a partition: the coordinator of all partitions receives arrivals and decides who goes
     /// on.
-    pub(crate) fn are_of_part(&self, tell: Tell) {
+    pub(crate) fn are_of_part(&self, notify: Notify) {
         // Each shard sets the same.
-        let _ = self.remote.set(tell);
+        let _ = self.remote.set(notify);
     }
 
     /// The receiver of events of users that wait for users of other partitions.
-    fn remote(&self, barrier: u32) -> Option<&Tell> {
+    fn remote(&self, barrier: u32) -> Option<&Notify> {
         self.remote.get().filter(|_| self.barriers[barrier as usize].users > 1)
     }
 
     /// Users up to a ticket go on, or none of this partition. `total`: releases by then.
-    pub(crate) fn hear(&self, barrier: usize, upto: Option<u64>, at: Nanos, total: u64) {
+    pub(crate) fn receive(&self, barrier: usize, upto: Option<u64>, at: Nanos, total: u64) {
         let mut inner = self.inner();
         let Inner { tickets, received, participants, .. } = &mut *inner;
         if total <= *received {
@@ -133,7 +133,7 @@ impl Barriers {
                 tickets.released.pop_front();
             }
         }
-        participants.iter_mut().enumerate().for_each(|(number, participant)| self.tell(participant, number));
+        participants.iter_mut().enumerate().for_each(|(number, participant)| self.notify(participant, number));
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -155,10 +155,10 @@ impl Barriers {
     fn with_rounds<T>(&self, barrier: u32, act: impl FnOnce(&mut BarrierRounds, &mut dyn FnMut(usize)) -> T) -> T {
         let mut inner = self.inner();
         let Inner { rounds, participants, .. } = &mut *inner;
-        act(&mut rounds[barrier as usize], &mut |participant| self.tell(&mut participants[participant], participant))
+        act(&mut rounds[barrier as usize], &mut |participant| self.notify(&mut participants[participant], participant))
     }
 
-    fn tell(&self, participant: &mut Participant, number: usize) {
+    fn notify(&self, participant: &mut Participant, number: usize) {
         participant.is_stuck = false;
         self.news[number].fetch_add(1, Ordering::Relaxed);
         participant.waker.iter().for_each(Waker::wake);
@@ -166,13 +166,13 @@ impl Barriers {
 
     /// A user of a participant arrives. `last`: the last round that it took part in.
     pub(crate) fn arrive(&self, barrier: u32, participant: usize, last: u64, now: Nanos) -> Arrival {
-        if let Some(tell) = self.remote(barrier) {
+        if let Some(notify) = self.remote(barrier) {
             let tickets = &mut self.inner().tickets[barrier as usize];
             tickets.given += 1;
-            tell(BarrierEvent::Arrived { barrier, at: now });
+            notify(BarrierEvent::Arrived { barrier, at: now });
             return Arrival::Waits { round: tickets.given, until: Nanos::NEVER };
         }
-        self.with_rounds(barrier, |rounds, mut tell| rounds.arrive(participant, last, now, &mut tell))
+        self.with_rounds(barrier, |rounds, mut notify| rounds.arrive(participant, last, now, &mut notify))
     }
 
     /// When a round goes on, if that is known. `users`: users of a participant that wait with it.
@@ -182,13 +182,13 @@ impl Barriers {
             let mut released = inner.tickets[barrier as usize].released.iter();
             return released.find(|(upto, _)| *upto >= round).map(|(_, at)| *at);
         }
-        self.with_rounds(barrier, |rounds, mut tell| rounds.go_on(round, users, now, &mut tell))
+        self.with_rounds(barrier, |rounds, mut notify| rounds.go_on(round, users, now, &mut notify))
     }
 
     /// Users wait no longer: their load is over.
     pub(crate) fn withdraw(&self, barrier: u32, participant: usize, round: u64, users: u64) {
         match self.remote(barrier) {
-            Some(tell) => tell(BarrierEvent::Withdrawn { barrier, ticket: round }),
+            Some(notify) => notify(BarrierEvent::Withdrawn { barrier, ticket: round }),
             None => self.with_rounds(barrier, |rounds, _| rounds.withdraw(participant, round, users)),
         }
     }
@@ -214,10 +214,10 @@ impl Barriers {
     fn release_if_all_stuck(&self, inner: &mut Inner, now: Nanos) {
         let Inner { rounds, participants, received, .. } = inner;
         if participants.iter().all(|participant| participant.is_over || participant.is_stuck) {
-            let mut tell = |participant: usize| self.tell(&mut participants[participant], participant);
-            rounds.iter_mut().for_each(|rounds| rounds.give_up_waiting(now, &mut tell));
-            if let Some(tell) = self.remote.get() {
-                tell(BarrierEvent::Stuck { received: *received });
+            let mut notify = |participant: usize| self.notify(&mut participants[participant], participant);
+            rounds.iter_mut().for_each(|rounds| rounds.give_up_waiting(now, &mut notify));
+            if let Some(notify) = self.remote.get() {
+                notify(BarrierEvent::Stuck { received: *received });
             }
         }
     }
@@ -256,12 +256,12 @@ mod tests {
         assert_eq!([1, 2, 3].map(|ticket| barriers.go_on(1, ticket, 1, at(3))), [None; 3]);
         let news = [0, 1].map(|participant| barriers.news(participant));
         // Two of them go on; repeated and older releases are known already.
-        barriers.hear(1, Some(2), at(500), 4);
-        barriers.hear(1, Some(3), at(400), 4);
+        barriers.receive(1, Some(2), at(500), 4);
+        barriers.receive(1, Some(3), at(400), 4);
         assert_eq!([1, 2, 3].map(|ticket| barriers.go_on(1, ticket, 1, at(4))), [Some(at(500)), Some(at(500)), None]);
         assert_eq!([0, 1].map(|participant| barriers.news(participant)), news.map(|news| news + 1));
         // Another partition went on: the reported stuck state has to be newer than that.
-        barriers.hear(1, None, at(600), 5);
+        barriers.receive(1, None, at(600), 5);
         barriers.set_stuck(0, true, barriers.news(0), at(7));
         assert!(reported.try_iter().next().is_none(), "another participant may come");
         barriers.set_stuck(1, true, barriers.news(1), at(7));

@@ -96,7 +96,7 @@ impl BudgetLease {
     }
 
     /// Reports the bytes of the snapshot so far. `is_last`: the next call is about another snapshot.
-    pub(crate) fn tell_bytes(&mut self, bytes: u64, is_last: bool) {
+    pub(crate) fn report_bytes(&mut self, bytes: u64, is_last: bool) {
         if self.pool.budget.bytes.is_some() {
             self.pool.bytes.fetch_add(bytes.saturating_sub(self.reported), Ordering::Relaxed);
             self.reported = if is_last { 0 } else { bytes };
@@ -204,12 +204,12 @@ mod tests {
         let (mut a, mut b) = (BudgetLease::new(one.clone(), second), BudgetLease::new(one.clone(), second));
         assert!(a.take(1) && !a.is_empty(), "requests have no bound");
         assert_eq!(a.until(), Nanos::from_millis(6_000));
-        a.tell_bytes(400, false);
-        a.tell_bytes(500, true);
-        b.tell_bytes(499, false);
+        a.report_bytes(400, false);
+        a.report_bytes(500, true);
+        b.report_bytes(499, false);
         assert_eq!(a.is_over_since(second, Nanos::NEVER), None);
         assert_eq!(a.ended_by(), None);
-        a.tell_bytes(1, false);
+        a.report_bytes(1, false);
         assert_eq!(b.is_over_since(second, Nanos::NEVER), Some(second));
         assert_eq!(a.is_over_since(Nanos::from_millis(7_000), Nanos::NEVER), Some(Nanos::from_millis(6_000)));
         assert_eq!(a.ended_by(), Some(BudgetPart::Bytes));

@@ -66,7 +66,7 @@ impl StopLevel {
     }
 
     /// Notes a change of the load.
-    pub(crate) fn tell_of_change(&self) {
+    pub(crate) fn notify_change(&self) {
         self.word.fetch_add(Self::CHANGE, Ordering::Relaxed);
     }
 }
@@ -220,7 +220,7 @@ impl Control {
     /// none of this partition. `total`: releases by then.
     pub fn let_go(&self, barrier: usize, upto: Option<u64>, at: Nanos, total: u64) {
         if let Some(barriers) = &self.barriers {
-            barriers.hear(barrier, upto, at, total);
+            barriers.receive(barrier, upto, at, total);
         }
     }
 
@@ -266,7 +266,7 @@ impl Control {
         }
         let changes = self.changes.as_ref().ok_or(Refused::Held)?.add(seen, changes, now)?;
         for _ in &changes {
-            self.stop.stop_level_of().tell_of_change();
+            self.stop.stop_level_of().notify_change();
         }
         self.stop.wake_all();
         Ok(changes)
@@ -323,7 +323,7 @@ impl Control {
     pub fn follow(&self, change: Change) {
         if let Some(changes) = &self.changes {
             changes.follow(change);
-            self.stop.stop_level_of().tell_of_change();
+            self.stop.stop_level_of().notify_change();
             self.stop.wake_all();
         }
     }
@@ -341,7 +341,7 @@ impl Control {
     pub fn lose(&self, slots: impl IntoIterator<Item = u16>, at: Nanos) {
         if let Some(changes) = &self.changes {
             changes.lose(slots, at);
-            self.stop.stop_level_of().tell_of_change();
+            self.stop.stop_level_of().notify_change();
             self.stop.wake_all();
         }
     }

@@ -85,7 +85,7 @@ impl<D: Aggregator, S: Copy> RunLoop<D, S> {
         if !self.subscribers.is_empty()
             && let Some(row) = aggregator.keep(&news)
         {
-            self.subscribers.tell(row);
+            self.subscribers.notify(row);
         }
         Some((news, aggregator))
     }

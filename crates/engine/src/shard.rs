@@ -121,7 +121,7 @@ pub(crate) fn run<D: Driver>(driver: D, assignment: ShardAssignment, ends: Ends,
     let mut shard = Shard::new(driver, assignment, ends, times);
     while let Tick::Wait { until } = shard.turn() {
         if let Err(error) = shard.wait(until) {
-            return shard.publisher.tell_broken(error);
+            return shard.publisher.report_broken(error);
         }
     }
     shard.finish();
@@ -188,10 +188,10 @@ impl<D: Driver> Shard<D> {
             }
             lifecycle.runtime.turn(now, sockets);
             if lifecycle.runtime.is_rendezvous() && lifecycle.runtime.has_gathered() {
-                self.publisher.tell_gathered(lifecycle.scenario, now);
+                self.publisher.report_gathered(lifecycle.scenario, now);
             }
             if let Some(reason) = lifecycle.runtime.take_stop_reason() {
-                self.publisher.tell_stop(reason);
+                self.publisher.report_stop(reason);
             }
             if is_alarmed {
                 lifecycle.give_up_for_teardown(now, sockets);
@@ -300,7 +300,7 @@ impl<D: Driver> Shard<D> {
             self.publisher.reset_usage_baseline();
         }
         if self.lifecycles[index].runtime.is_rendezvous() {
-            self.publisher.tell_left(self.lifecycles[index].scenario);
+            self.publisher.report_left(self.lifecycles[index].scenario);
         }
     }
 

@@ -139,12 +139,12 @@ impl<T: Join> Subscribers<T> {
     }
 
     /// Delivers a row to all of them, and drops those that are gone.
-    pub(crate) fn tell(&mut self, row: T) {
+    pub(crate) fn notify(&mut self, row: T) {
         let (row, until) = (Arc::new(row), Instant::now() + self.hold_up_max);
         // Subscribers that never block come first.
         for delivery in [Delivery::Latest, Delivery::Lossless] {
             for subscriber in self.all.iter().filter(|one| one.delivery == delivery) {
-                subscriber.tell(&row, until);
+                subscriber.notify(&row, until);
             }
         }
         self.all.retain(|subscriber| !subscriber.mailbox.state().is_gone);
@@ -154,7 +154,7 @@ impl<T: Join> Subscribers<T> {
 impl<T: Join> Subscriber<T> {
     /// Delivers a row. Several slow subscribers block the aggregator together, not one after the other: all until the
     /// same instant.
-    fn tell(&self, row: &Arc<T>, until: Instant) {
+    fn notify(&self, row: &Arc<T>, until: Instant) {
         let mut state = self.mailbox.state();
         if state.queue.len() >= self.bound && self.delivery == Delivery::Lossless && !state.is_slow {
             let left = until.saturating_duration_since(Instant::now());

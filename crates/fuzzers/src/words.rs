@@ -28,16 +28,16 @@ pub fn words(input: &[u8]) {
     for (number, key) in [LEADER, STATE].into_iter().enumerate() {
         let received = || BusEvent::Changed { key: key.to_owned(), revision: 1, value: input.into() };
         let now = Nanos::from_millis(1_000 * (number as u64 + 1));
-        leader.hear(received(), now);
-        worker.hear(received(), now);
+        leader.handle(received(), now);
+        worker.handle(received(), now);
     }
     let ask = BusEvent::Message { subject: String::new(), payload: input.into(), response_to: Some("1/1".to_owned()) };
-    leader.hear(ask, Nanos::from_millis(3_000));
-    worker.hear(BusEvent::Answered { token: 1, response: Ok(input.into()) }, Nanos::from_millis(3_000));
-    leader.hear(BusEvent::Entry { place: 1, payload: input.into() }, Nanos::from_millis(3_000));
+    leader.handle(ask, Nanos::from_millis(3_000));
+    worker.handle(BusEvent::Answered { token: 1, response: Ok(input.into()) }, Nanos::from_millis(3_000));
+    leader.handle(BusEvent::Entry { place: 1, payload: input.into() }, Nanos::from_millis(3_000));
     if let Some(received) = read::<BusEvent>(input) {
-        leader.hear(received.clone(), Nanos::from_millis(4_000));
-        worker.hear(received, Nanos::from_millis(4_000));
+        leader.handle(received.clone(), Nanos::from_millis(4_000));
+        worker.handle(received, Nanos::from_millis(4_000));
     }
     leader.tick(Nanos::from_millis(9_000));
     worker.tick(Nanos::from_millis(9_000));

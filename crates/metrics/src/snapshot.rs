@@ -171,7 +171,7 @@ impl Snapshot {
     }
 
     /// Stores a server text for a gRPC status or a close code, as one line of limited length.
-    pub fn hear(&mut self, status: usize, text: &str) {
+    pub fn learn_text(&mut self, status: usize, text: &str) {
         let line: String =
             text.chars().map(|each| if each.is_control() { ' ' } else { each }).take(SERVER_TEXT_CHARS_MAX).collect();
         let Ok(number) = u16::try_from(status) else { return };
@@ -353,7 +353,7 @@ impl Snapshot {
             self.stall_affected.get_or_insert_default().merge(stall_affected);
         }
         for (status, text) in &other.server_texts {
-            self.hear(usize::from(*status), text);
+            self.learn_text(usize::from(*status), text);
         }
         self.failures_by_host.merge(&other.failures_by_host);
         self.by_address.merge(&other.by_address);

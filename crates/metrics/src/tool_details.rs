@@ -44,7 +44,7 @@ impl ToolDetails {
     }
 
     /// Stores the head of a response, unless there is one.
-    pub fn hear_head(&mut self, head: &[u8]) {
+    pub fn read_head(&mut self, head: &[u8]) {
         if self.head.is_empty() {
             self.head = head.to_vec();
         }
@@ -74,7 +74,7 @@ impl ToolDetails {
         self.rows_left_out += other.rows_left_out;
         other.rows.iter().for_each(|row| self.keep_row(*row));
         self.slowest.merge(&other.slowest);
-        self.hear_head(&other.head);
+        self.read_head(&other.head);
     }
 
     /// Removes everything and keeps the memory.

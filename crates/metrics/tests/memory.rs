@@ -156,7 +156,7 @@ fn costly() -> Vec<Vec<u8>> {
         snapshot(&|seen| each_series(seen, &|record| octaves(record))),
         snapshot(&|seen| each_series(seen, &|record| pages(record))),
         snapshot(&|seen| (0..42).for_each(|octave| seen.lag.record_many(1 << octave, 1 << 16))),
-        snapshot(&|seen| (0..256).for_each(|status| seen.hear(status, ""))),
+        snapshot(&|seen| (0..256).for_each(|status| seen.learn_text(status, ""))),
         snapshot(&|seen| {
             let row = metrics::Row {
                 start_ns: 0,

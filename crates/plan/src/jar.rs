@@ -66,7 +66,7 @@ struct SetCookie<'a> {
 impl Jar {
     /// Stores the cookie of a `Set-Cookie` field, unless it is not allowed. `now_s`: seconds since 1970. True when
     /// something changed.
-    pub fn hear(&mut self, field: &[u8], from: Endpoint<'_>, now_s: u64) -> bool {
+    pub fn store(&mut self, field: &[u8], from: Endpoint<'_>, now_s: u64) -> bool {
         let text = String::from_utf8_lossy(field);
         let Some(said) = SetCookie::parse(&text, now_s) else { return false };
         let Some(kept) = self.admitted(&said, from) else { return false };

@@ -97,7 +97,7 @@ impl Page {
                 format!("{opened} 内全部尝试完毕（{per_s}/s），当时 {then} 个；又保持 {after} 后 {end} 个"),
             );
         }
-        let unheard = match counts.close_timed_out() + counts.abandoned() {
+        let unacknowledged = match counts.close_timed_out() + counts.abandoned() {
             0 => String::new(),
             more => {
                 let more = count(more);
@@ -115,8 +115,8 @@ impl Page {
         let closed = count(counts.closed());
         self.say(
             ("Closed", "关闭"),
-            format!("{closed} cleanly{unheard}{retried}"),
-            format!("{closed} 个正常关闭{unheard}{retried}"),
+            format!("{closed} cleanly{unacknowledged}{retried}"),
+            format!("{closed} 个正常关闭{unacknowledged}{retried}"),
         );
     }
 

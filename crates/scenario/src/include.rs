@@ -44,7 +44,7 @@ impl Including<'_> {
         for (name, at) in named(root) {
             if path.contains(&name) {
                 let cycle = path.iter().map(String::as_str).chain([name.as_str()]).collect::<Vec<_>>().join(" -> ");
-                self.tell(at, IncludeFault::Cycle(shortened(&cycle)));
+                self.emit(at, IncludeFault::Cycle(shortened(&cycle)));
                 continue;
             }
             // A file that two others bring in is there once.
@@ -52,11 +52,11 @@ impl Including<'_> {
                 continue;
             }
             if path.len() >= DEEP_MAX {
-                self.tell(at, IncludeFault::TooDeep(DEEP_MAX));
+                self.emit(at, IncludeFault::TooDeep(DEEP_MAX));
                 continue;
             }
             if self.known.len() >= FILES_MAX {
-                self.tell(at, IncludeFault::TooMany(FILES_MAX));
+                self.emit(at, IncludeFault::TooMany(FILES_MAX));
                 return;
             }
             self.known.push(name.clone());
@@ -87,7 +87,7 @@ impl Including<'_> {
         let path = Path::new(name);
         let is_within = path.components().all(|part| matches!(part, Component::Normal(_))) && !name.is_empty();
         if !is_within {
-            self.tell(at, IncludeFault::Outside { path: shortened(name) });
+            self.emit(at, IncludeFault::Outside { path: shortened(name) });
             return None;
         }
         let path = shortened(name);
@@ -98,7 +98,7 @@ impl Including<'_> {
             }
             Ok(bytes) => bytes,
             Err(error) => {
-                self.tell(at, IncludeFault::Unreadable { path, reason: error.to_string() });
+                self.emit(at, IncludeFault::Unreadable { path, reason: error.to_string() });
                 return None;
             }
         };
@@ -106,13 +106,13 @@ impl Including<'_> {
             Ok(text) => Some(text),
             Err(_) => {
                 let reason = "it is not UTF-8".to_owned();
-                self.tell(at, IncludeFault::Unreadable { path, reason });
+                self.emit(at, IncludeFault::Unreadable { path, reason });
                 None
             }
         }
     }
 
-    fn tell(&mut self, at: Span, fault: IncludeFault) {
+    fn emit(&mut self, at: Span, fault: IncludeFault) {
         self.all.is_whole = false;
         self.found.add(at, Problem::Include(fault));
     }

@@ -119,7 +119,7 @@ fn scenarios(reader: &mut Reader<'_>, node: &Node) -> Vec<Scenario> {
 
 fn scenario(reader: &mut Reader<'_>, name: &str, at: Span, node: &Node) -> Read<Scenario> {
     if name.trim().is_empty() || name.contains(|each: char| each.is_control()) || name.contains("${") {
-        return reader.tell(at, Problem::Name(NameFault::Bad(shortened(name))));
+        return reader.emit(at, Problem::Name(NameFault::Bad(shortened(name))));
     }
     let mut fields = Fields::open(reader, node, &SCENARIO)?;
     fields.at = at;

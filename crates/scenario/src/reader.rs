@@ -83,14 +83,14 @@ impl<'a> Reader<'a> {
 }
 
 impl Reader<'_> {
-    pub(crate) fn tell<T>(&mut self, at: Span, fault: Problem) -> Read<T> {
+    pub(crate) fn emit<T>(&mut self, at: Span, fault: Problem) -> Read<T> {
         self.found.add(at, fault);
         None
     }
 
     /// Reports a full-width character in the place of the YAML one, where a value of a few words or its first key has
     /// one; returns false when there is none.
-    pub(crate) fn tell_wide(&mut self, node: &Node) -> bool {
+    pub(crate) fn report_wide(&mut self, node: &Node) -> bool {
         let (text, at) = match &node.value {
             Value::Scalar(scalar) if scalar.is_plain => (scalar.text.as_str(), node.at),
             Value::Map(pairs) => match pairs.first() {
@@ -109,7 +109,7 @@ impl Reader<'_> {
 
     /// Reports that another kind of value is expected here.
     pub(crate) fn wrong<T>(&mut self, node: &Node, wanted: Wanted) -> Read<T> {
-        if self.tell_wide(node) {
+        if self.report_wide(node) {
             return None;
         }
         let given = match &node.value {
@@ -125,7 +125,7 @@ impl Reader<'_> {
             Value::Scalar(scalar) if scalar.is_null() => FoundInstead::Nothing,
             Value::Scalar(scalar) => FoundInstead::text(&scalar.text),
         };
-        self.tell(node.at, Problem::Wrong { wanted, given })
+        self.emit(node.at, Problem::Wrong { wanted, given })
     }
 
     fn scalar<'n>(&mut self, node: &'n Node, wanted: Wanted) -> Read<&'n Scalar> {
@@ -144,7 +144,7 @@ impl Reader<'_> {
     pub(crate) fn text<'n>(&mut self, node: &'n Node) -> Read<&'n str> {
         let text = self.raw_text(node)?;
         match text.find("${") {
-            Some(start) => self.tell(self.within(node, start..start + 2), Problem::SlotHere),
+            Some(start) => self.emit(self.within(node, start..start + 2), Problem::SlotHere),
             None => Some(text),
         }
     }
@@ -171,7 +171,7 @@ impl Reader<'_> {
         let place = |piece: Range<usize>| piece_of(node, direct, from + piece.start..from + piece.end);
         let mut pattern = match Pattern::parse(text, ground) {
             Ok(pattern) => pattern,
-            Err(error) => return self.tell(place(error.at), Problem::Pattern(error.fault)),
+            Err(error) => return self.emit(place(error.at), Problem::Pattern(error.fault)),
         };
         for slot in pattern.slots_mut() {
             let at = place(slot.at.clone());
@@ -199,7 +199,7 @@ impl Reader<'_> {
                 let at = self.within(node, place(0..text.len()));
                 Some(Expression { text: text.to_owned(), at })
             }
-            Err((at, fault)) => self.tell(self.within(node, place(at)), Problem::Expression(fault)),
+            Err((at, fault)) => self.emit(self.within(node, place(at)), Problem::Expression(fault)),
         }
     }
 
@@ -221,7 +221,7 @@ impl Reader<'_> {
             Value::Scalar(scalar) => match scalar.as_switch() {
                 Some(switch) => Some(switch),
                 None if scalar.is_doubtful_switch() => {
-                    self.tell(node.at, Problem::Boolean { given: scalar.text.clone() })
+                    self.emit(node.at, Problem::Boolean { given: scalar.text.clone() })
                 }
                 None => self.wrong(node, Wanted::Switch),
             },
@@ -233,7 +233,7 @@ impl Reader<'_> {
     pub(crate) fn measure<'n>(&mut self, node: &'n Node, wanted: Wanted) -> Read<&'n str> {
         let scalar = self.scalar(node, wanted)?;
         if scalar.is_doubtful_number() {
-            return self.tell(node.at, Problem::Octal { given: shortened(&scalar.text) });
+            return self.emit(node.at, Problem::Octal { given: shortened(&scalar.text) });
         }
         if scalar.as_switch().is_some() || !scalar.text.contains(|each: char| each.is_ascii_digit()) {
             return self.wrong(node, wanted);
@@ -243,7 +243,7 @@ impl Reader<'_> {
 
     /// The result of a flag parser.
     pub(crate) fn value<T>(&mut self, at: Span, read: Result<T, PlanError>) -> Read<T> {
-        read.map_or_else(|error| self.tell(at, Problem::Value(error.without_secrets())), Some)
+        read.map_or_else(|error| self.emit(at, Problem::Value(error.without_secrets())), Some)
     }
 
     pub(crate) fn count(&mut self, key: &'static str, node: &Node, least: u64, most: u64) -> Read<u64> {
@@ -272,7 +272,7 @@ impl Reader<'_> {
         // Words of a letter or two are all near to each other.
         let near = did_you_mean(text, known.clone()).filter(|_| text.len() >= NEAR_BYTES_MIN).map(str::to_owned);
         let known = known.collect::<Vec<_>>().join(", ");
-        self.tell(node.at, Problem::Choice { given: shortened(text), near, known })
+        self.emit(node.at, Problem::Choice { given: shortened(text), near, known })
     }
 
     /// Each item of a list, or a single item without a list.
@@ -317,7 +317,7 @@ impl Reader<'_> {
             _ if plan::is_name(text) => return Some(Name { text: text.to_owned(), at }),
             _ => NameFault::Bad(shortened(text)),
         };
-        self.tell(at, Problem::Name(fault))
+        self.emit(at, Problem::Name(fault))
     }
 }
 

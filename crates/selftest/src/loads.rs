@@ -65,7 +65,7 @@ impl<W: World> Bench<'_, W> {
         self.world.load(&plan)
     }
 
-    fn tell(&mut self, load: Words, figures: impl IntoIterator<Item = Figure>) {
+    fn report(&mut self, load: Words, figures: impl IntoIterator<Item = Figure>) {
         for Figure { name, unit, expected, measured, tolerance } in figures {
             let driver = self.world.name();
             (self.tell)(&Row { driver, load, figure: name, unit, expected, measured, tolerance });
@@ -79,7 +79,7 @@ impl<W: World> Bench<'_, W> {
         let result = self.load(target, "/fail/12.5", flags(&[("c", "20"), ("n", "2000")]))?;
         let counts = &result.total.counts;
         let failed = counts.failures().find(|(failure, _)| *failure == Failure::Status).map_or(0, |(_, count)| count);
-        self.tell(
+        self.report(
             load,
             [
                 exact(("succeeded", "成功数"), 1_750, counts.succeeded()),
@@ -89,7 +89,7 @@ impl<W: World> Bench<'_, W> {
         );
         let result = self.load(target, "/bytes/10000", flags(&[("c", "7"), ("n", "500")]))?;
         let load = ("500 bodies of 10,000 bytes", "500 个 10,000 字节的响应体");
-        self.tell(load, [exact(("bytes of bodies", "响应体字节"), 5_000_000, result.total.counts.body_bytes())]);
+        self.report(load, [exact(("bytes of bodies", "响应体字节"), 5_000_000, result.total.counts.body_bytes())]);
         Ok(())
     }
 
@@ -99,7 +99,7 @@ impl<W: World> Bench<'_, W> {
         let (seen, held) = (result.total.class(Class::Succeeded), self.world.held());
         let service = seen.by_measure(Measure::Service);
         let load = ("delay 5 ms, 200/s", "延迟 5 ms，200/s");
-        self.tell(
+        self.report(
             load,
             [
                 exact(("started", "发起数"), 400, result.total.counts.started()),
@@ -117,7 +117,7 @@ impl<W: World> Bench<'_, W> {
         let (seen, held) = (result.total.class(Class::Succeeded), self.world.held());
         let service = seen.by_measure(Measure::Service);
         let load = ("delay uniform 10 to 50 ms, 400/s", "延迟 10 到 50 ms 均匀分布，400/s");
-        self.tell(
+        self.report(
             load,
             [
                 exact(("started", "发起数"), 1_200, result.total.counts.started()),
@@ -138,7 +138,7 @@ impl<W: World> Bench<'_, W> {
         let measured = result.total.counts.finished() as f64 / result.wall.as_secs_f64();
         let name = ("requests/s = 50 / time of one", "每秒请求数 = 50 / 单次耗时");
         let figure = Figure { name, unit: Unit::PerSecond, expected, measured, tolerance: expected * 0.05 };
-        self.tell(("50 users, delay 20 ms", "50 个用户，延迟 20 ms"), [figure]);
+        self.report(("50 users, delay 20 ms", "50 个用户，延迟 20 ms"), [figure]);
         Ok(())
     }
 
@@ -148,7 +148,7 @@ impl<W: World> Bench<'_, W> {
         let result = self.load(target, "/drip/10/10", flags(&[("c", "5"), ("n", "50")]))?;
         let seen = result.total.class(Class::Succeeded);
         let load = ("a body in 10 pieces, 10 ms apart", "响应体分 10 块，间隔 10 ms");
-        self.tell(
+        self.report(
             load,
             [
                 time(("first byte p50", "首字节 p50"), 0.0, at(seen.by_measure(Measure::FirstByte), 0.5), 2.0 * MILLI),
@@ -171,7 +171,7 @@ impl<W: World> Bench<'_, W> {
         let timed_out = result.total.class(Class::TimedOut);
         let times = timed_out.by_measure(Measure::Service);
         let load = ("no answer, timeout 500 ms", "没有响应，超时 500 ms");
-        self.tell(
+        self.report(
             load,
             [
                 exact(("timeouts", "超时数"), 10, times.count()),
@@ -210,7 +210,7 @@ impl<W: World> Bench<'_, W> {
             measured: slow as f64,
             tolerance: 4.5,
         };
-        self.tell(
+        self.report(
             ("frozen for 1 s, 1,000/s", "卡顿 1 s，1,000/s"),
             [
                 exact(("started", "发起数"), STARTS as u64, result.total.counts.started()),
@@ -231,7 +231,7 @@ impl<W: World> Bench<'_, W> {
         let seen = result.total.class(Class::Succeeded);
         let response = seen.by_measure(Measure::Response);
         let frozen = self.world.frozen().0 as f64;
-        self.tell(
+        self.report(
             ("the same, closed load of 10 users", "同上，固定并发 10 个用户"),
             [
                 time(

@@ -237,7 +237,7 @@ impl Call {
                 Err(error) => self.end(Status::INTERNAL, &error.to_string()),
             },
             _ => match HelloRequest::decode(&*message) {
-                Ok(request) => self.hear(request, at),
+                Ok(request) => self.handle(request, at),
                 Err(error) => self.end(Status::INTERNAL, &error.to_string()),
             },
         }
@@ -245,7 +245,7 @@ impl Call {
     }
 
     /// Handles one message of a streaming method.
-    fn hear(&mut self, request: HelloRequest, at: Nanos) {
+    fn handle(&mut self, request: HelloRequest, at: Nanos) {
         let delay = Nanos::from_millis(u64::from(request.delay_ms));
         if self.method == Method::GreetAll {
             if self.names.len() < NAMES_MAX && self.hold(request.name.len()) {

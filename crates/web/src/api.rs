@@ -169,7 +169,7 @@ async fn mark(State(hub): State<Hub>, BodyRead(body): BodyRead) -> Result<Respon
     let run = state.going()?;
     let now = run.control.next_instant().max(run.now());
     let event = run.mark(now, &text);
-    state.tell_news("state", |_, news| news["event"] = event);
+    state.publish_news("state", |_, news| news["event"] = event);
     Ok(as_json(&json!({"at_s": now.as_secs_f64()})))
 }
 

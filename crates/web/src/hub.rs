@@ -79,7 +79,7 @@ impl Hub {
         if state.request == StartState::Starting {
             state.request = StartState::Begun;
         }
-        state.tell("reload", json!({}));
+        state.publish("reload", json!({}));
     }
 
     /// Ends an order: another run may be ordered. `said`: the failure message of a run that began.
@@ -90,7 +90,7 @@ impl Hub {
             let texts = (said.to_owned(), said.to_owned());
             run.event(run.now(), "error", &texts);
         }
-        state.tell("reload", json!({}));
+        state.publish("reload", json!({}));
     }
 
     /// Adds an interval of a load. `judged`: its thresholds so far.
@@ -98,7 +98,7 @@ impl Hub {
         let mut state = self.lock();
         let Some(run) = &mut state.run else { return };
         run.interval(interval, standing, judged);
-        state.tell_news("interval", |run, news| news["point"] = run.point());
+        state.publish_news("interval", |run, news| news["point"] = run.point());
     }
 
     /// Adds an interval of held connections.
@@ -106,7 +106,7 @@ impl Hub {
         let mut state = self.lock();
         let Some(run) = &mut state.run else { return };
         run.held(interval);
-        state.tell_news("interval", |_, _| ());
+        state.publish_news("interval", |_, _| ());
     }
 
     /// Reports an event to users; charts have it already.
@@ -114,7 +114,7 @@ impl Hub {
         let mut state = self.lock();
         let Some(run) = &mut state.run else { return };
         let event = run.event(at, kind, texts);
-        state.tell_news("state", |_, news| news["event"] = event);
+        state.publish_news("state", |_, news| news["event"] = event);
     }
 
     /// Ends the run. `charts`: its chart data, or null.
@@ -133,20 +133,20 @@ impl Hub {
         run.over(report);
         // A run of a search or a sweep is followed by the next one.
         let is_server_closing = self.0.offer.requests.is_none() && state.whole.is_null();
-        state.tell("over", json!({"is_server_closing": is_server_closing}));
+        state.publish("over", json!({"is_server_closing": is_server_closing}));
     }
 
     /// Notifies pages that the program ends: they fetch what they need now, and receive nothing more.
     pub(crate) fn leave(&self) {
         let mut state = self.lock();
-        state.tell("server_closing", json!({}));
+        state.publish("server_closing", json!({}));
     }
 
     /// Updates the search or sweep of the runs. `report`: of the search or the sweep.
     pub fn search(&self, report: Value) {
         let mut state = self.lock();
         state.whole = report;
-        state.tell("search", json!({}));
+        state.publish("search", json!({}));
     }
 
     /// Whether there are listeners.
@@ -252,16 +252,16 @@ impl State {
         self.run.as_mut().filter(|run| !run.is_over()).ok_or_else(ApiError::nothing_runs)
     }
 
-    fn tell(&mut self, kind: &'static str, mut data: Value) {
+    fn publish(&mut self, kind: &'static str, mut data: Value) {
         data["run"] = self.number.into();
-        self.pages.tell(&PageEvent::new(kind, &data));
+        self.pages.publish(&PageEvent::new(kind, &data));
     }
 
     /// Publishes the news of the run, and `more`; nothing is computed without listeners.
-    pub(crate) fn tell_news(&mut self, kind: &'static str, more: impl FnOnce(&Run, &mut Value)) {
+    pub(crate) fn publish_news(&mut self, kind: &'static str, more: impl FnOnce(&Run, &mut Value)) {
         let Some(run) = self.run.as_ref().filter(|_| !self.pages.is_empty()) else { return };
         let mut news = run.news();
         more(run, &mut news);
-        self.tell(kind, news);
+        self.publish(kind, news);
     }
 }

@@ -56,7 +56,7 @@ impl PageChannels {
     }
 
     /// Sends to all of them. A page whose mailbox is full learns later that it missed something.
-    pub(crate) fn tell(&mut self, reported: &PageEvent) {
+    pub(crate) fn publish(&mut self, reported: &PageEvent) {
         self.0.retain_mut(|page| {
             if page.is_behind {
                 let all = PageEvent { kind: "reload", data: "{}".into() };

@@ -11,15 +11,15 @@ use crate::output;
 
 /// Runs `onrush grpc list`.
 pub(crate) fn list(args: &GrpcArgs) -> Exit {
-    tell(Ask::new(args).map_err(GrpcCommandError::from).and_then(|ask| list_of(&ask)))
+    report(Ask::new(args).map_err(GrpcCommandError::from).and_then(|ask| list_of(&ask)))
 }
 
 /// Runs `onrush grpc describe`.
 pub(crate) fn describe(args: &GrpcArgs) -> Exit {
-    tell(Ask::new(args).map_err(GrpcCommandError::from).and_then(|ask| description_of(&ask)))
+    report(Ask::new(args).map_err(GrpcCommandError::from).and_then(|ask| description_of(&ask)))
 }
 
-fn tell(said: Result<String, GrpcCommandError>) -> Exit {
+fn report(said: Result<String, GrpcCommandError>) -> Exit {
     let language = usage::language();
     match said {
         Ok(text) => output::to_stdout(&text, language),

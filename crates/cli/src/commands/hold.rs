@@ -119,7 +119,7 @@ impl Session {
             while let Some(HoldUpdate::Interval(interval)) = holding.wait() {
                 let interval = &*self.exporting.held(HeldInterval::of(&interval));
                 json.hold_interval(interval);
-                losses.tell(&control, (&self.to.watching, interval.to), report::lost_holder, language);
+                losses.report(&control, (&self.to.watching, interval.to), report::lost_holder, language);
                 self.to.watching.held(interval);
                 if is_shown && !interval.is_update && self.to.wrote == Wrote::All {
                     self.to.wrote = output::write_stdout(&table.next(interval), language);

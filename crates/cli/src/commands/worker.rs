@@ -178,7 +178,7 @@ fn work(way: &BusChoice, setting: WorkerIdentity, place: &Arc<dyn WorkerEnvironm
         return Exit::System;
     }
     if !way.is_local() {
-        place.tell(&WorkerEvent::Joins);
+        place.report(&WorkerEvent::Joins);
     }
     match way.join(hand.subjects(), hand.inbox(), language) {
         Ok(bus) => {
@@ -285,7 +285,7 @@ impl WorkerEnvironment for WorkerPlace {
         Ok((plan, options))
     }
 
-    fn tell(&self, notice: &WorkerEvent) {
+    fn report(&self, notice: &WorkerEvent) {
         if let Some(text) = said(notice, self.language).filter(|_| !self.is_quiet) {
             output::note(&format!("onrush: {text}"));
         }

@@ -35,7 +35,7 @@ impl Destinations {
             self.wrote = output::write_stdout(&json, self.language);
         }
         let written = self.files.json(&json);
-        self.tell(written);
+        self.report(written);
         self.watching.over(value, charts);
         let shows = self.wrote == Wrote::All && !self.is_json;
         let kept = self.keeping.finish((value, charts), times, shows, self.language);
@@ -44,7 +44,7 @@ impl Destinations {
     }
 
     /// Notes whether a file was written.
-    pub(crate) fn tell(&mut self, written: Result<(), NotWritten>) {
+    pub(crate) fn report(&mut self, written: Result<(), NotWritten>) {
         if let Err((path, error)) = written {
             output::complain(&output::cannot_write(&path, &error, self.language));
             self.has_lost = true;

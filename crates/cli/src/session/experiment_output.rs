@@ -112,7 +112,7 @@ impl ExperimentOutput {
     }
 
     /// Updates the live page.
-    pub(crate) fn tell(&self, report: impl FnOnce() -> Value) {
+    pub(crate) fn report(&self, report: impl FnOnce() -> Value) {
         if let Some(bus_url) = &self.bus_url {
             bus_url.hub().search(report());
         }
@@ -152,7 +152,7 @@ impl ExperimentOutput {
         if let Some(folder) = &self.folder {
             has_lost |= !artifacts::keep_whole(folder, (self.kind.report, &json), page, language);
         }
-        self.tell(|| report.clone());
+        self.report(|| report.clone());
         self.bus_url = None;
         if has_lost { Exit::System } else { Exit::Done }
     }

@@ -158,7 +158,7 @@ impl Exporting {
             exports.wait_at_end(exports.page_wait().min(ABORTED_WAIT_MAX));
         }
         if has_page {
-            tell_of_page(exports.page_wait(), language);
+            report_page(exports.page_wait(), language);
         }
         let has_enough = || (!was_aborted && stop.is_aborted()) || (!was_stopped && stop.is_stopped());
         let (deliveries, text) = finish(exports, language, &has_enough);
@@ -180,7 +180,7 @@ impl Exporting {
     }
 }
 
-fn tell_of_page(wait: Duration, language: Language) {
+fn report_page(wait: Duration, language: Language) {
     let wait = wait.as_secs_f64();
     output::note(&language.pick(
         format!("onrush: the run is over; the final figures can be read for up to {wait}s"),

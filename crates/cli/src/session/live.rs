@@ -176,15 +176,15 @@ impl<'a> Live<'a> {
             let now = self.past.and_then(|past| past.at(self.plan, interval.to)).unwrap_or_else(machine::now_unix);
             let lines = self.hdr.interval(interval, now);
             let written = self.to.files.hdr_lines(&lines);
-            self.to.tell(written);
+            self.to.report(written);
             let written = self.to.keeping.times(&lines);
-            self.to.tell(written);
+            self.to.report(written);
         }
         self.show(interval);
         self.to.watching.interval(reported, interval, self.plan, self.thresholds);
         if let Some(control) = &self.control {
             let shown = (&self.to.watching, interval.to);
-            self.losses.tell(control, shown, report::lost_worker, self.view.language);
+            self.losses.report(control, shown, report::lost_worker, self.view.language);
         }
         let kernel = machine::kernel(self.watch.wants(interval), self.address);
         for note in self.watch.interval(interval, &kernel) {
@@ -302,9 +302,9 @@ impl<'a> Live<'a> {
         let times = if has_times { report::hdr_text(run) } else { String::new() };
         if to.files.wants_hdr() {
             let written = to.files.hdr_text(&times);
-            to.tell(written);
+            to.report(written);
             let ended = to.files.end_hdr_log();
-            to.tell(ended);
+            to.report(ended);
         }
         let charts = to.watching.charts_value(run);
         to.write(&value, &charts, &times)

@@ -18,7 +18,7 @@ pub(crate) type Say = fn(&str, Language) -> String;
 
 impl Losses {
     /// Reports workers that were lost since the last call, also to the dashboards of `watching`.
-    pub(crate) fn tell(
+    pub(crate) fn report(
         &mut self,
         control: &Control,
         (watching, at): (&Dashboards, Nanos),

@@ -196,7 +196,7 @@ impl Serving {
             let connection = &mut self.connections[index];
             match connection.stream.read(&mut bytes) {
                 Ok(0) => return self.close(connection_link(&self.connections, index)),
-                Ok(count) => self.hear(index, &bytes[..count]),
+                Ok(count) => self.handle(index, &bytes[..count]),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(_) => return self.close(connection_link(&self.connections, index)),
@@ -205,11 +205,11 @@ impl Serving {
         self.write(index);
     }
 
-    fn hear(&mut self, index: usize, bytes: &[u8]) {
+    fn handle(&mut self, index: usize, bytes: &[u8]) {
         let now = Instant::now();
         let connection = &mut self.connections[index];
         let first_byte = *connection.first_byte.get_or_insert(now);
-        let received = connection.speech.hear(bytes);
+        let received = connection.speech.handle(bytes);
         connection.first_byte = connection.speech.is_midway().then_some(now);
         for received in received {
             let connection = &mut self.connections[index];

@@ -46,7 +46,7 @@ impl Speech {
         !self.input.is_empty()
     }
 
-    pub(crate) fn hear(&mut self, bytes: &[u8]) -> Vec<Received> {
+    pub(crate) fn handle(&mut self, bytes: &[u8]) -> Vec<Received> {
         self.input.extend_from_slice(bytes);
         let mut received = Vec::new();
         while let Some((taken, what)) = self.next() {
@@ -79,7 +79,7 @@ impl Speech {
                 // An empty SETTINGS; the defaults will do.
                 Some((HTTP2_PREFACE.len(), Some(Received::Reply(frame_of_http2(4, 0, 0, &[])))))
             }
-            Protocol::Http2 => hear_http2(&self.input),
+            Protocol::Http2 => read_http2(&self.input),
         }
     }
 }
@@ -137,7 +137,7 @@ const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
 
 /// RFC 9113 4.1. The fields do not matter here, so they stay encoded.
-fn hear_http2(input: &[u8]) -> Option<(usize, Option<Received>)> {
+fn read_http2(input: &[u8]) -> Option<(usize, Option<Received>)> {
     let head: [u8; 9] = input.get(..9)?.try_into().expect("nine bytes");
     let length = usize::from(head[0]) << 16 | usize::from(head[1]) << 8 | usize::from(head[2]);
     let payload = input.get(9..9 + length)?;

@@ -180,7 +180,7 @@ fn nobody_is_left_who_leads() {
 /// them.
 #[test]
 fn a_worker_that_nobody_hears_of_again() {
-    let mut scene = Scene::begun("unheard", 3, 12, &[]);
+    let mut scene = Scene::begun("unacknowledged", 3, 12, &[]);
     scene.net.cut_from(FIRST + 1, &scene.bus_address());
     let done = scene.leader.take().expect("it leads").wait_with_output().expect("it ends");
     let reported = report(&done);

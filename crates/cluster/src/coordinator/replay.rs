@@ -39,7 +39,7 @@ impl RemoteBackend for RunReporter {
         let recovery = self.recovery.lock().expect("no holder of the lock panics").take();
         let Some(recovery) = recovery else { return Err(BackendFault::Stopped.into()) };
         let started = started(order.clock, self.ago);
-        std::thread::Builder::new().name("past".to_owned()).spawn(move || tell(recovery, order))?;
+        std::thread::Builder::new().name("past".to_owned()).spawn(move || report(recovery, order))?;
         Ok(started)
     }
 
@@ -52,7 +52,7 @@ fn started(clock: Clock, ago: Nanos) -> Nanos {
     clock.now().since(ago)
 }
 
-fn tell(recovery: Recovery, order: RemoteRun) {
+fn report(recovery: Recovery, order: RemoteRun) {
     let Recovery { state, names, news, losses, .. } = recovery;
     let RemoteRun { plan, reporter, stop, .. } = order;
     for change in &state.changes {
@@ -68,7 +68,7 @@ fn tell(recovery: Recovery, order: RemoteRun) {
     };
     for (_, member, one) in news {
         // The reader may be slower than the replay, and the backlog is in memory.
-        while account.reporter.unheard() > UNHEARD_MAX && account.reporter.wanted() == Intent::Run {
+        while account.reporter.unacknowledged() > UNHEARD_MAX && account.reporter.wanted() == Intent::Run {
             std::thread::sleep(POLL_INTERVAL);
         }
         account.news(&state, member, Some(who(member)), one);

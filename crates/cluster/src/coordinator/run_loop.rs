@@ -74,7 +74,7 @@ impl Coordinator {
         loop {
             let now = self.clock.now();
             self.keeper.update(&mut self.leader, self.setting.who, now);
-            self.hear(now);
+            self.handle(now);
             self.update_run(now);
             self.check_bus(now);
             while let Some(verb) = self.leader.next_verb() {
@@ -113,7 +113,7 @@ impl Coordinator {
                         BusEvent::Entry { place, payload } => Some((*place, payload.clone())),
                         _ => None,
                     };
-                    self.leader.hear(received, self.clock.now());
+                    self.leader.handle(received, self.clock.now());
                     if let Some((place, payload)) = entry {
                         self.keeper.received(&self.leader, place, &payload);
                     }
@@ -243,7 +243,7 @@ impl Coordinator {
         }
     }
 
-    fn hear(&mut self, now: Nanos) {
+    fn handle(&mut self, now: Nanos) {
         while let Some(reported) = self.leader.next_reported() {
             match reported {
                 LeaderUpdate::Starts(at) => self.starts(at, now),

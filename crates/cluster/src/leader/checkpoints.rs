@@ -213,30 +213,30 @@ impl Leader {
                 let begins = |news: &&News| matches!(news, News::Began { .. });
                 for sum in &checkpoint.sums {
                     let news = sum.news.iter().filter(begins).cloned().collect();
-                    self.hear_sum(sum, news, now);
+                    self.handle_sum(sum, news, now);
                 }
                 for sum in &checkpoint.sums {
                     let news = sum.news.iter().filter(|news| !begins(news)).cloned().collect();
-                    self.hear_sum(sum, news, now);
+                    self.handle_sum(sum, news, now);
                 }
                 // The leader that named it may have been lost before it did more.
                 self.forget_upto(mark.upto);
             }
-            None => self.tell_of_gap(),
+            None => self.report_gap(),
         }
         if let Some(run) = &mut self.run {
             // Reports received by now were sent before.
             run.since = now;
         }
-        self.hear_all_from(now);
+        self.handle_all_from(now);
         self.follow_again(now);
     }
 
-    fn hear_sum(&mut self, sum: &Sum, news: Vec<News>, now: Nanos) {
+    fn handle_sum(&mut self, sum: &Sum, news: Vec<News>, now: Nanos) {
         let Member { id, incarnation } = sum.member;
         if let Some(number) = self.number_of(id, incarnation) {
-            self.hear_upto(sum.member, sum.upto.saturating_sub(1));
-            let is_fenced = self.hear_news(number, news, sum.at, now);
+            self.handle_upto(sum.member, sum.upto.saturating_sub(1));
+            let is_fenced = self.handle_news(number, news, sum.at, now);
             if let Some(run) = &mut self.run {
                 // Once all members are known.
                 run.wants_move |= is_fenced;

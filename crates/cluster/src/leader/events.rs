@@ -29,7 +29,7 @@ impl Leader {
         }
         (self.read_upto, self.read_at) = (place, now);
         if let Some(batch) = Batch::read(payload) {
-            self.hear_batch(batch, now);
+            self.handle_batch(batch, now);
         }
     }
 
@@ -44,23 +44,23 @@ impl Leader {
     }
 
     /// Handles an event from the bus.
-    pub fn hear(&mut self, received: BusEvent, now: Nanos) {
+    pub fn handle(&mut self, received: BusEvent, now: Nanos) {
         // If we were stalled, another candidate may have taken the lease.
         let turn = self.keeper.expire(now);
         self.turn(turn, now);
         match received {
             BusEvent::Message { payload, response_to, .. } => {
-                self.hear_ask(&payload, response_to, now);
+                self.handle_ask(&payload, response_to, now);
                 // Not every hello of many workers triggers a check of all of them.
                 if self.can_defer_checks(now) {
                     return;
                 }
             }
-            BusEvent::Changed { key, revision, value } => self.hear_key(&key, (revision, &value), None, now),
+            BusEvent::Changed { key, revision, value } => self.handle_key(&key, (revision, &value), None, now),
             BusEvent::Got { token, key, value } => {
                 let requested = self.pending.remove(&token).map(|(_, since)| since);
                 match value {
-                    Some((revision, value)) => self.hear_key(&key, (revision, &value), requested, now),
+                    Some((revision, value)) => self.handle_key(&key, (revision, &value), requested, now),
                     None if key == LEADER => self.keeper.is_free(requested),
                     None if key == STATE && self.keeper.epoch().is_some() => self.loaded(0, State::nothing(), now),
                     None => {}
@@ -116,7 +116,7 @@ impl Leader {
         self.run_due(now);
     }
 
-    fn hear_ask(&mut self, payload: &[u8], response_to: Option<String>, now: Nanos) {
+    fn handle_ask(&mut self, payload: &[u8], response_to: Option<String>, now: Nanos) {
         let (Some(said), Some(to)) = (Ask::read(payload), response_to) else { return };
         let Some(epoch) = self.keeper.epoch().filter(|_| self.is_loaded) else { return };
         let (mut goes_on, mut who) = (None, None);
@@ -162,13 +162,13 @@ impl Leader {
                 self.make_room(id, incarnation, now);
             }
             if let Some(run_now) = run_now {
-                self.hear_how_long(now.since(run_now), true);
+                self.learn_duration(now.since(run_now), true);
             }
         }
         may_go_on
     }
 
-    fn hear_key(&mut self, key: &str, (revision, value): (u64, &[u8]), requested: Option<Nanos>, now: Nanos) {
+    fn handle_key(&mut self, key: &str, (revision, value): (u64, &[u8]), requested: Option<Nanos>, now: Nanos) {
         match key {
             LEADER => {
                 // A leader of another build counts as another leader until it no longer changes the key.
@@ -244,7 +244,7 @@ impl Leader {
                 self.run_intents.resume(&mut self.state);
                 (self.state.t0, self.state.clock_of) = (started, self.setting.who);
             }
-            self.hear_all_from(now);
+            self.handle_all_from(now);
             self.begin_anew_with_checkpoint(now);
             self.follow_again(now);
         } else if self.state.phase == Phase::Preparing
@@ -256,7 +256,7 @@ impl Leader {
             self.follow_again(now);
         } else if self.state.phase == Phase::Running && is_ours {
             self.run = Some(Run::taken_over(now, &self.state));
-            self.hear_all_from(now);
+            self.handle_all_from(now);
             // Earlier reports of it are delivered to us, too.
             self.read_upto = 0;
             self.begin_with_checkpoint(now);
@@ -276,9 +276,9 @@ impl Leader {
     }
 
     /// Resets the time of the last contact of all members: we could not receive from them before.
-    pub(super) fn hear_all_from(&mut self, now: Nanos) {
+    pub(super) fn handle_all_from(&mut self, now: Nanos) {
         for member in &self.state.members {
-            self.members.begin_hearing(member.id, member.incarnation, now);
+            self.members.begin_listening(member.id, member.incarnation, now);
         }
     }
 }
@@ -336,15 +336,17 @@ mod tests {
                 match verb {
                     BusCommand::Put { token, revision: Some(revision), .. } => {
                         let result = if revision < 4 { Err(Refused::Conflict) } else { Ok(revision + 1) };
-                        leader.hear(BusEvent::Written { token, result }, now);
+                        leader.handle(BusEvent::Written { token, result }, now);
                     }
-                    BusCommand::Get { token, key } => leader.hear(BusEvent::Got { token, key, value: strange() }, now),
-                    BusCommand::Store { token, .. } => leader.hear(BusEvent::Stored { token, result: Ok(()) }, now),
+                    BusCommand::Get { token, key } => {
+                        leader.handle(BusEvent::Got { token, key, value: strange() }, now)
+                    }
+                    BusCommand::Store { token, .. } => leader.handle(BusEvent::Stored { token, result: Ok(()) }, now),
                     _ => {}
                 }
             }
             if tenth % 10 == 0 {
-                leader.hear(says.clone(), now);
+                leader.handle(says.clone(), now);
             }
             all.extend(std::iter::from_fn(|| leader.next_reported()));
         }
@@ -380,7 +382,7 @@ mod tests {
                     }
                     _ => continue,
                 };
-                leader.hear(received, now);
+                leader.handle(received, now);
             }
         }
         assert_eq!((wanted, leader.state().run, leader.leads()), (Some(6), 8, true));

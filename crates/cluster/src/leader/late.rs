@@ -19,7 +19,7 @@ pub(super) struct Lateness {
 
 impl Lateness {
     /// Adds a report of this age. Returns the delay when a window is over.
-    fn hear(&mut self, age: Nanos, now: Nanos) -> Option<Nanos> {
+    fn handle(&mut self, age: Nanos, now: Nanos) -> Option<Nanos> {
         let (since, youngest) = self.youngest.get_or_insert((now, age));
         *youngest = age.min(*youngest);
         let youngest = *youngest;
@@ -33,7 +33,7 @@ impl Lateness {
 
 impl Leader {
     /// Adds a batch that was sent this long after the start.
-    pub(super) fn hear_age(&mut self, sent_at: Nanos, now: Nanos) {
+    pub(super) fn record_age(&mut self, sent_at: Nanos, now: Nanos) {
         let Some(run) = &mut self.run else { return };
         let Some(started) = run.started else { return };
         // Reports sent before we led are read at once from the stream.
@@ -41,7 +41,7 @@ impl Leader {
         if sent_at < run.since {
             return;
         }
-        if let Some(behind) = run.lateness.hear(now.since(sent_at), now) {
+        if let Some(behind) = run.lateness.handle(now.since(sent_at), now) {
             self.reported.push_back(LeaderUpdate::Behind(behind));
         }
     }
@@ -56,7 +56,7 @@ mod tests {
     fn behind(ages: impl IntoIterator<Item = (u64, u64)>) -> Vec<u64> {
         let mut lateness = Lateness::default();
         let millis = Nanos::from_millis;
-        let received = |(at, age)| lateness.hear(millis(age), millis(at)).map(|behind| behind.0 / 1_000_000);
+        let received = |(at, age)| lateness.handle(millis(age), millis(at)).map(|behind| behind.0 / 1_000_000);
         ages.into_iter().filter_map(received).collect()
     }
 

@@ -160,7 +160,7 @@ impl Members {
     }
 
     /// Sets the last contact of a member to now: nothing could be received before.
-    pub(super) fn begin_hearing(&mut self, id: WorkerId, incarnation: u32, now: Nanos) {
+    pub(super) fn begin_listening(&mut self, id: WorkerId, incarnation: u32, now: Nanos) {
         let known = self.in_incarnation(id, incarnation);
         let known = self.known.entry(id).or_insert(known);
         if known.hello.incarnation < incarnation {

@@ -285,7 +285,7 @@ impl Leader {
         let started = now + self.setting.start_lead + Nanos(4 * worst.0 + called_within);
         run.started = Some(started);
         for member in &self.state.members {
-            self.members.begin_hearing(member.id, member.incarnation, started);
+            self.members.begin_listening(member.id, member.incarnation, started);
         }
         (self.state.phase, self.state.t0, self.state.clock_of) = (Phase::Running, started, self.setting.who);
         self.is_dirty = true;
@@ -303,7 +303,7 @@ impl Leader {
     }
 
     /// Handles a member's report of when a run of another leader started.
-    pub(super) fn hear_how_long(&mut self, started: Nanos, is_sure: bool) {
+    pub(super) fn learn_duration(&mut self, started: Nanos, is_sure: bool) {
         let Some(run) = self.run.as_mut().filter(|run| run.is_taken_over && run.number > 0) else { return };
         // The report that was longest in transit gives the latest start.
         if run.started.is_some_and(|known| known <= started) {
@@ -327,7 +327,7 @@ impl Leader {
         let Some(run) = &self.run else { return };
         if run.is_taken_over && run.started.is_none() && now.since(run.since) >= GUESSES_AFTER {
             let guess = run.guess.unwrap_or(now);
-            self.hear_how_long(guess, false);
+            self.learn_duration(guess, false);
         }
     }
 
@@ -341,7 +341,7 @@ impl Leader {
     }
 
     /// Handles a batch of a worker. Each batch counts once.
-    pub(super) fn hear_batch(&mut self, batch: Batch, now: Nanos) {
+    pub(super) fn handle_batch(&mut self, batch: Batch, now: Nanos) {
         if self.setting.is_alone && self.read_upto >= self.forgotten + FORGET_EVERY {
             self.forget();
         }
@@ -360,24 +360,24 @@ impl Leader {
         let has_gap = batch.number > *received + 1;
         *received = batch.number;
         if has_gap {
-            self.tell_of_gap();
+            self.report_gap();
         }
         self.members.knows(batch.id, batch.incarnation, batch.revision);
-        self.hear_age(batch.sent_at, now);
-        if self.hear_news(number, batch.news, batch.sent_at, now) {
+        self.record_age(batch.sent_at, now);
+        if self.handle_news(number, batch.news, batch.sent_at, now) {
             self.make_up_for_loss(now);
         }
     }
 
     /// Notes that a member's reports up to a batch are known.
-    pub(super) fn hear_upto(&mut self, member: Member, batch: u64) {
+    pub(super) fn handle_upto(&mut self, member: Member, batch: u64) {
         if let Some(run) = &mut self.run {
             run.received.insert(member, batch);
         }
     }
 
     /// Reports that entries are lost.
-    pub(super) fn tell_of_gap(&mut self) {
+    pub(super) fn report_gap(&mut self) {
         if !std::mem::replace(&mut self.has_gap, true) {
             self.reported.push_back(LeaderUpdate::Gap);
         }
@@ -385,7 +385,7 @@ impl Leader {
 
     /// Handles reports of a member, sent this long after the start. Returns whether it reports that it was no longer
     /// counted on although it was not declared lost.
-    pub(super) fn hear_news(&mut self, number: u16, news: Vec<News>, sent_at: Nanos, now: Nanos) -> bool {
+    pub(super) fn handle_news(&mut self, number: u16, news: Vec<News>, sent_at: Nanos, now: Nanos) -> bool {
         let Some(run) = &mut self.run else { return false };
         if run.is_taken_over && run.started.is_none() {
             // It has gone on for at least that long; entries read again were sent some time ago.

@@ -86,7 +86,7 @@ impl NatsResources {
             let own = own.clone();
             spawn_local(async move {
                 while let Some(message) = messages.next().await {
-                    own.hear(BusEvent::Message {
+                    own.handle(BusEvent::Message {
                         subject: message.subject.to_string(),
                         payload: message.payload.as_ref().into(),
                         response_to: message.reply.map(|reply| reply.to_string()),
@@ -100,7 +100,7 @@ impl NatsResources {
 
     /// Restarts all reads after the server is connected, or connected again.
     pub(super) fn begin(&self) {
-        self.0.hear(BusEvent::Connected);
+        self.0.handle(BusEvent::Connected);
         end(&self.0.reader);
         let own = self.0.clone();
         let task = match own.role {
@@ -114,8 +114,8 @@ impl NatsResources {
         }
     }
 
-    pub(super) fn hear(&self, received: BusEvent) {
-        self.0.hear(received);
+    pub(super) fn handle(&self, received: BusEvent) {
+        self.0.handle(received);
     }
 
     /// Whether no more events are wanted.
@@ -142,7 +142,7 @@ impl NatsResources {
         let own = self.0.clone();
         spawn_local(async move {
             if let Some(received) = own.done(verb).await {
-                own.hear(received);
+                own.handle(received);
             }
         });
     }
@@ -151,7 +151,7 @@ impl NatsResources {
         let is_read = self.0.reader.borrow().as_ref().is_some_and(|reader| !reader.is_finished());
         // The stream is already being read from there: a restart would only disturb it.
         if is_read && self.0.next.get() == from {
-            return self.0.hear(BusEvent::Follows { from });
+            return self.0.handle(BusEvent::Follows { from });
         }
         end(&self.0.reader);
         self.0.next.set(from);
@@ -167,7 +167,7 @@ fn end(task: &RefCell<Option<AbortHandle>>) {
 }
 
 impl OwnKeys {
-    fn hear(&self, received: BusEvent) {
+    fn handle(&self, received: BusEvent) {
         if !(self.inbox)(received) {
             self.is_left.set(true);
         }
@@ -179,7 +179,7 @@ impl OwnKeys {
         spawn_local(async move {
             while let Some(message) = messages.next().await {
                 let (key, value) = (LEADER.to_owned(), message.payload.as_ref().into());
-                own.hear(BusEvent::Changed { key, revision: 0, value });
+                own.handle(BusEvent::Changed { key, revision: 0, value });
             }
         });
         Ok(())
@@ -191,7 +191,7 @@ impl OwnKeys {
             && entry.operation == Operation::Put
         {
             let (key, revision) = (key.to_owned(), entry.revision);
-            self.hear(BusEvent::Changed { key, revision, value: entry.value.as_ref().into() });
+            self.handle(BusEvent::Changed { key, revision, value: entry.value.as_ref().into() });
         }
     }
 
@@ -202,7 +202,7 @@ impl OwnKeys {
                 while let Some(Ok(entry)) = entries.next().await {
                     if entry.operation == Operation::Put {
                         let (key, revision) = (entry.key, entry.revision);
-                        self.hear(BusEvent::Changed { key, revision, value: entry.value.as_ref().into() });
+                        self.handle(BusEvent::Changed { key, revision, value: entry.value.as_ref().into() });
                     }
                 }
             }
@@ -223,7 +223,7 @@ impl OwnKeys {
         let first = self.stream.get_info().await?.state.first_sequence;
         let from = self.next.get().max(first).max(1);
         self.next.set(from);
-        self.hear(BusEvent::Follows { from });
+        self.handle(BusEvent::Follows { from });
         let consumer = self
             .stream
             .create_consumer(pull::OrderedConfig {
@@ -236,7 +236,7 @@ impl OwnKeys {
             let entry = entry?;
             let place = entry.info()?.stream_sequence;
             self.next.set(place + 1);
-            self.hear(BusEvent::Entry { place, payload: entry.payload.as_ref().into() });
+            self.handle(BusEvent::Entry { place, payload: entry.payload.as_ref().into() });
         }
         Ok(())
     }

@@ -94,7 +94,7 @@ pub(super) struct LeaderTally {
 }
 
 impl LeaderTally {
-    fn hear(&mut self, reported: LeaderUpdate) {
+    fn handle(&mut self, reported: LeaderUpdate) {
         match reported {
             LeaderUpdate::News { member, news } => {
                 self.ledger.news(member, &news);
@@ -341,7 +341,7 @@ impl World {
                             leaves = true;
                         }
                         journal.reported(&reported, leader);
-                        tally.hear(reported);
+                        tally.handle(reported);
                     }
                     if leader.leads() {
                         self.led_until = Some(self.now);
@@ -365,7 +365,7 @@ impl World {
                     let (news, done) = model.turn(client as usize, local, &mut self.made);
                     for (of, news) in news {
                         turned = true;
-                        worker.tell(of, news, local);
+                        worker.report(of, news, local);
                     }
                     for (run, incarnation) in done {
                         turned = true;
@@ -408,7 +408,7 @@ impl World {
         match &mut node.who {
             Who::Leader(leader, _, journal) => match received {
                 Some(received) => {
-                    leader.hear(received.clone(), local);
+                    leader.handle(received.clone(), local);
                     journal.received(&received, leader);
                 }
                 None => leader.tick(local),
@@ -416,7 +416,7 @@ impl World {
             Who::Worker(worker, ..) => {
                 let epoch = worker.epoch();
                 match received {
-                    Some(received) => worker.hear(received, local),
+                    Some(received) => worker.handle(received, local),
                     None => worker.tick(local),
                 }
                 if !self.written.contains(&worker.knows()) {

@@ -154,7 +154,7 @@ impl Worker {
             self.known_start = run.started.map(|started| (run.run, started));
         }
         let Some(started) = run.started else { return };
-        self.hear_of_changes(run_incarnation, started, now);
+        self.handle_changes(run_incarnation, started, now);
         let Some(run) = &mut self.run else { return };
         for (place, slot_grant) in self.state.slot_grants.iter().enumerate().skip(run.lost) {
             let Some(from) = slot_grant.from else { continue };
@@ -225,7 +225,7 @@ impl Worker {
     }
 
     /// Follows changes of the load, and reports from when on.
-    fn hear_of_changes(&mut self, run_incarnation: (u64, u32), started: Nanos, now: Nanos) {
+    fn handle_changes(&mut self, run_incarnation: (u64, u32), started: Nanos, now: Nanos) {
         let Some(run) = &mut self.run else { return };
         let mut outbox = self.boxes.iter_mut().find(|(of, _)| *of == run_incarnation).map(|(_, outbox)| outbox);
         for change in self.state.changes.iter().skip(run.changes) {

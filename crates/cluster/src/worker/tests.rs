@@ -8,7 +8,7 @@ fn alone(phase: Phase, goes_with_leader: bool) -> Worker {
     let hello = Hello::new(ID, "one".to_owned(), "1".to_owned(), 1);
     let mut worker = Worker::new(hello, goes_with_leader, Nanos::ZERO);
     let lease = Lease { epoch: 1, who: 9, beat: 1, written: 0 };
-    worker.hear(BusEvent::Changed { key: LEADER.to_owned(), revision: 1, value: written(&lease) }, Nanos(1));
+    worker.handle(BusEvent::Changed { key: LEADER.to_owned(), revision: 1, value: written(&lease) }, Nanos(1));
     let state = State {
         epoch: 1,
         revision: 1,
@@ -19,7 +19,7 @@ fn alone(phase: Phase, goes_with_leader: bool) -> Worker {
         slot_grants: vec![SlotGrant { from: None, moves: vec![(0, 0)], is_granted: true }],
         ..State::nothing()
     };
-    worker.hear(BusEvent::Changed { key: STATE.to_owned(), revision: 2, value: written(&state) }, Nanos(2));
+    worker.handle(BusEvent::Changed { key: STATE.to_owned(), revision: 2, value: written(&state) }, Nanos(2));
     worker
 }
 
@@ -55,7 +55,7 @@ fn a_leader_of_another_version_is_named_once() {
     };
     for token in 1..9 {
         let response = Ok(response.written(9, "2"));
-        worker.hear(BusEvent::Answered { token, response }, Nanos::from_millis(10));
+        worker.handle(BusEvent::Answered { token, response }, Nanos::from_millis(10));
     }
     let acts: Vec<Act> = std::iter::from_fn(|| worker.next_act()).collect();
     let refusal = Refusal::Version { worker: "1".to_owned(), leader: "2".to_owned() };

@@ -38,7 +38,7 @@ impl HoldWorker {
         let mut holding = Holding::start_part(self.plan.clone(), self.options.clone(), part, &self.stop)?;
         let (of, part) = (self.post.of, self.post.of.part);
         let late = self.clock.now().since(self.started);
-        self.post.tell(News::Began {
+        self.post.report(News::Began {
             part,
             slot_grant: self.slot_grant,
             slots: self.segment.slots().collect(),
@@ -48,7 +48,7 @@ impl HoldWorker {
         self.post.send(Input::Ending(of, holding.ending()));
         let machine = std::fs::read_to_string(MACHINE).unwrap_or_default();
         let progress = |is_closing: bool, now: HeldNow, since: Nanos| {
-            self.post.tell(News::Held { part, is_closing, now: numbers_of(now), since });
+            self.post.report(News::Held { part, is_closing, now: numbers_of(now), since });
         };
         while let Some(reported) = holding.wait() {
             let reported = match reported {
@@ -68,7 +68,7 @@ impl HoldWorker {
             seen.encode(&mut bytes);
             let seen = vec![bytes, memory_to_bytes(reported.memory, machine.trim())];
             let span = IntervalSpan { number: reported.number, to: reported.to, is_update: reported.is_update };
-            self.post.tell(News::Row(span.row(part, (self.plan.interval.into(), 1), seen)));
+            self.post.report(News::Row(span.row(part, (self.plan.interval.into(), 1), seen)));
         }
         let result = holding.finish()?;
         let end = HoldEnd {

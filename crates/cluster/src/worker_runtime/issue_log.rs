@@ -16,13 +16,13 @@ impl WorkerRuntime<'_> {
     pub(super) fn report_issues(&mut self, now: Nanos) {
         let is_full = self.worker.refused().is_some();
         if is_full && !self.issue_log.is_full {
-            self.place.tell(&WorkerEvent::Full);
+            self.place.report(&WorkerEvent::Full);
         }
         // Nothing is started without the leader.
         let is_leaving = self.stopping_since.is_some();
         let is_unled = !is_leaving && !self.parts.is_empty() && now >= self.lease.end();
         if is_unled && !self.issue_log.is_unled {
-            self.place.tell(&WorkerEvent::Unanswered);
+            self.place.report(&WorkerEvent::Unanswered);
         }
         self.issue_log = IssueLog { is_full, is_unled };
     }

@@ -52,7 +52,7 @@ impl WorkerRuntime<'_> {
             address: address.to_string(),
         };
         let place = self.place.clone();
-        let mut journal = Journal::begin(journals, head, move |stopped| place.tell(&said(&stopped)));
+        let mut journal = Journal::begin(journals, head, move |stopped| place.report(&said(&stopped)));
         // The journal is empty: this record finds room.
         let _ = journal.keep(Record::started(started, now));
         self.keeper.own = Some((WorkerJournalEncoder::new(run), journal));
@@ -70,7 +70,7 @@ impl WorkerRuntime<'_> {
         };
         let records = encoder.records(&mut self.worker, &self.setting.name, now);
         if let Err(stopped) = records.into_iter().try_for_each(|record| journal.keep(record)) {
-            self.place.tell(&said(&stopped));
+            self.place.report(&said(&stopped));
         }
         if !self.runs.contains_key(&encoder.run()) && self.parts.is_empty() && self.worker.has_reported_all() {
             self.keeper.own = None;

@@ -39,7 +39,7 @@ impl PartWorker {
         let begins = from.map_or(self.started, |from| measured + from);
         let late = self.clock.now().since(begins);
         let slots = self.part.segment.slots().collect();
-        self.post.tell(News::Began { part, slot_grant: self.slot_grant, slots, from, late });
+        self.post.report(News::Began { part, slot_grant: self.slot_grant, slots, from, late });
         self.post.send(Input::Control(self.post.of, running.control()));
         let scenarios = self.plan.scenarios.len();
         let mut backlog = AddressBacklog::default();
@@ -54,9 +54,9 @@ impl PartWorker {
                     let span = IntervalSpan { number: reported.number, to: reported.to, is_update: reported.is_update };
                     backlog.hold(&mut seen, &span);
                     let seen = snapshots_to_bytes(&seen);
-                    self.post.tell(News::Row(span.row(part, (self.plan.interval.into(), self.pieces), seen)));
+                    self.post.report(News::Row(span.row(part, (self.plan.interval.into(), self.pieces), seen)));
                 }
-                RunUpdate::Remote(news) => self.post.tell(match news {
+                RunUpdate::Remote(news) => self.post.report(match news {
                     PartMessage::Gathered(scenario, at) => {
                         News::Gathered { part, scenario: scenario as u16, at: at.since(self.started) }
                     }
@@ -77,7 +77,7 @@ impl PartWorker {
         }
         if let Some((span, seen)) = backlog.rest() {
             let seen = snapshots_to_bytes(&seen);
-            self.post.tell(News::Row(span.row(part, (self.plan.interval.into(), self.pieces), seen)));
+            self.post.report(News::Row(span.row(part, (self.plan.interval.into(), self.pieces), seen)));
         }
         let result = running.finish()?;
         let until = result.ends.iter().map(|end| end.stopped_at).max().unwrap_or_default();

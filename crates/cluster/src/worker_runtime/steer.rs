@@ -9,7 +9,7 @@ use crate::protocol::BarrierRelease;
 use crate::worker::PartOf;
 
 /// Passes a barrier release on to a part.
-fn tell_of_met(part: &RunningPart, met: &BarrierRelease, started: Nanos) {
+fn report_release(part: &RunningPart, met: &BarrierRelease, started: Nanos) {
     let upto = met.upto.iter().find(|(_, number, _)| *number == part.of.part).map(|(.., ticket)| *ticket);
     if let Some(control) = &part.control {
         control.let_go(usize::from(met.barrier), upto, started + met.at, met.total);
@@ -61,7 +61,7 @@ impl WorkerRuntime<'_> {
     pub(super) fn let_go(&mut self, run: u64, met: BarrierRelease) {
         let (Some(own), Some(started)) = (self.runs.get_mut(&run), self.worker.started()) else { return };
         let parts = self.parts.iter().filter(|part| part.of.run == run);
-        parts.for_each(|part| tell_of_met(part, &met, started));
+        parts.for_each(|part| report_release(part, &met, started));
         BarrierRelease::push(&mut own.met, met);
     }
 
@@ -78,7 +78,7 @@ impl WorkerRuntime<'_> {
         }
         part.control = Some(control);
         if let Some(started) = self.worker.started() {
-            run.met.iter().for_each(|met| tell_of_met(part, met, started));
+            run.met.iter().for_each(|met| report_release(part, met, started));
         }
     }
 }

@@ -4,7 +4,7 @@
 mod datagrams;
 mod transport;
 
-mod telling;
+mod reporting;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

@@ -48,7 +48,7 @@ impl UringSockets {
 
     /// Reports what no completion will report: bytes that arrived while receiving was off, a listener that found no
     /// ring. True if something was reported.
-    pub(super) fn tell_left_over(&mut self, handle: Handle<'_>) -> bool {
+    pub(super) fn report_left_over(&mut self, handle: Handle<'_>) -> bool {
         let mut has_reported = false;
         for _ in 0..self.again.len() {
             let Some(socket) = self.again.pop_front() else { break };
@@ -75,7 +75,7 @@ impl UringSockets {
                 handle(self, Event::Received { socket, bytes: &mut held, at });
             }
             if held_end {
-                self.tell_end(socket, handle);
+                self.report_end(socket, handle);
             } else {
                 self.arm_receive(socket);
             }
@@ -83,7 +83,7 @@ impl UringSockets {
         has_reported
     }
 
-    /// Whether something waits for [`UringSockets::tell_left_over`]. A listener without a ring reports nothing.
+    /// Whether something waits for [`UringSockets::report_left_over`]. A listener without a ring reports nothing.
     pub(super) fn has_left_over(&mut self) -> bool {
         let table = &mut self.table;
         self.again.iter().any(|socket| table.find(*socket).is_some_and(|entry| entry.kind != Kind::Listener))
@@ -147,7 +147,7 @@ impl UringSockets {
                         self.receive_large(socket);
                     }
                 }
-                (0, _) if is_received => self.tell_end(socket, handle),
+                (0, _) if is_received => self.report_end(socket, handle),
                 (0, _) => entry.more_mut().held_end = true,
                 // No buffer was free, or receiving was switched off and on again: it is re-armed after this batch.
                 _ if result == -libc::ENOBUFS || result == -libc::ECANCELED => {
@@ -180,7 +180,7 @@ impl UringSockets {
         entry.is_large = true;
     }
 
-    fn tell_end(&mut self, socket: Socket, handle: Handle<'_>) {
+    fn report_end(&mut self, socket: Socket, handle: Handle<'_>) {
         let Some(entry) = self.table.find(socket) else { return };
         entry.peer_closed = true;
         let at = self.now();

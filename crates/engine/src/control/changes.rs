@@ -32,7 +32,7 @@ pub(crate) struct Changes {
     /// The remote workers, as far as is known.
     workers: Workers,
     /// Reports of remote workers that were not processed yet.
-    unheard: AtomicUsize,
+    unacknowledged: AtomicUsize,
     /// Releases of users at barriers.
     released: Mutex<Vec<Release>>,
 }
@@ -74,7 +74,7 @@ impl Changes {
         let loads = fixed.into_iter().map(|fixed| Changing { fixed, round_at: AtomicU64::new(0) }).collect();
         let folded = Folded { planned, measured_from: Nanos::NEVER, all: Vec::new(), timelines, lost: None };
         let (received_within, lease, workers) = (None, Lease::default(), Workers::default());
-        let unheard = AtomicUsize::new(0);
+        let unacknowledged = AtomicUsize::new(0);
         Self {
             clock,
             loads,
@@ -82,7 +82,7 @@ impl Changes {
             received_within,
             lease,
             workers,
-            unheard,
+            unacknowledged,
             released: Mutex::default(),
         }
     }
@@ -114,17 +114,17 @@ impl Changes {
 
     /// Counts one more report from a remote worker.
     pub(crate) fn reported_from_remote(&self) {
-        self.unheard.fetch_add(1, Ordering::Relaxed);
+        self.unacknowledged.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts one such report as processed.
     pub(crate) fn received_from_remote(&self) {
-        self.unheard.fetch_sub(1, Ordering::Relaxed);
+        self.unacknowledged.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Reports of remote workers not processed yet.
-    pub(crate) fn unheard(&self) -> usize {
-        self.unheard.load(Ordering::Relaxed)
+    pub(crate) fn unacknowledged(&self) -> usize {
+        self.unacknowledged.load(Ordering::Relaxed)
     }
 
     /// The remote workers.

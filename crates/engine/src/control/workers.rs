@@ -10,7 +10,7 @@ pub(crate) struct Workers(Arc<Mutex<Arc<[WorkerResult]>>>);
 
 impl Workers {
     /// Replaces the list.
-    pub(crate) fn tell(&self, workers: Vec<WorkerResult>) {
+    pub(crate) fn notify(&self, workers: Vec<WorkerResult>) {
         *self.0.lock().expect("no holder of the lock panics") = workers.into();
     }
 

@@ -143,7 +143,7 @@ impl HoldRuntime {
 
     /// How long to wait for a close. Peers that do not respond to a close are not waited for one batch after the other.
     fn close_wait(&self) -> Nanos {
-        if self.agreed == 0 && self.unheard >= CLOSING_MAX { Nanos::ZERO } else { CLOSE_WAIT }
+        if self.agreed == 0 && self.unacknowledged >= CLOSING_MAX { Nanos::ZERO } else { CLOSE_WAIT }
     }
 
     /// The peer has agreed to the close, and should close first.

@@ -57,7 +57,7 @@ pub struct HoldReporter {
 }
 
 impl HoldReporter {
-    fn tell(&self, report: Report) {
+    fn notify(&self, report: Report) {
         // The hold may be gone.
         let _ = self.reports.send(report);
     }
@@ -65,42 +65,42 @@ impl HoldReporter {
     /// What a partition saw in an interval, the first being 1, and its memory. It has reported everything up to the end
     /// of interval `upto`.
     pub fn seen(&self, part: usize, (number, upto): (u64, u64), seen: Held, memory: PartMemory) {
-        self.tell(Report::Seen { part, number, upto, seen: Box::new(seen), memory });
+        self.notify(Report::Seen { part, number, upto, seen: Box::new(seen), memory });
     }
 
     /// A partition has tried all of its connections; `since` the start.
     pub fn opened(&self, part: usize, now: HeldNow, since: Nanos) {
-        self.tell(Report::Opened { shard: part, now, since });
+        self.notify(Report::Opened { shard: part, now, since });
     }
 
     /// A partition begins to close them.
     pub fn closing(&self, now: HeldNow, since: Nanos) {
-        self.tell(Report::Closing { now, since });
+        self.notify(Report::Closing { now, since });
     }
 
     /// A partition is over.
     pub fn ended(&self, part: usize, end: HoldEnd) {
-        self.tell(Report::Ended { shard: part, end: Box::new(end) });
+        self.notify(Report::Ended { shard: part, end: Box::new(end) });
     }
 
     /// A partition is silent: its connections are gone or unknown. It may still report what it saw.
     pub fn lost(&self, part: usize) {
-        self.tell(Report::Lost { shard: part });
+        self.notify(Report::Lost { shard: part });
     }
 
     /// The current list of remote workers.
     pub fn workers(&self, workers: Vec<WorkerResult>) {
-        self.workers.tell(workers);
+        self.workers.notify(workers);
     }
 
     /// The hold is over; nothing more is reported.
     pub fn over(&self, workers_summary: WorkersSummary) {
-        self.tell(Report::Workers(Box::new(workers_summary)));
+        self.notify(Report::Workers(Box::new(workers_summary)));
     }
 
     /// The hold cannot go on.
     pub fn broken(&self, error: RunError) {
-        self.tell(Report::Broken(error));
+        self.notify(Report::Broken(error));
     }
 
     /// The intent for all workers.

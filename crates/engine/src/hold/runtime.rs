@@ -209,7 +209,7 @@ pub(super) struct HoldRuntime {
     pub(super) grace_is_over: bool,
     /// Peers that replied to a close, and peers that did not.
     pub(super) agreed: u32,
-    pub(super) unheard: u32,
+    pub(super) unacknowledged: u32,
     pub(super) random: Random,
     pub(super) scratch: Scratch,
     pub(super) plain: Vec<u8>,
@@ -259,7 +259,7 @@ impl HoldRuntime {
             closing_next: 0,
             grace_is_over: false,
             agreed: 0,
-            unheard: 0,
+            unacknowledged: 0,
             random: Random::for_stream(1, segment.nth(0)),
             scratch: Scratch::default(),
             plain: Vec::new(),
@@ -465,7 +465,7 @@ impl HoldRuntime {
                 if is_agreed {
                     self.agreed += 1;
                 } else {
-                    self.unheard += 1;
+                    self.unacknowledged += 1;
                 }
                 return;
             }

@@ -100,7 +100,7 @@ impl LoadAggregator {
     }
 
     /// Reports users at a barrier to the coordinator of all partitions.
-    fn tell_up(&mut self, attended: BarrierEvent) {
+    fn report_up(&mut self, attended: BarrierEvent) {
         let news = match (attended, self.reported_up.back_mut()) {
             (BarrierEvent::Arrived { barrier, .. }, Some(PartMessage::Arrived(last, count, _)))
                 if *last == barrier as usize =>
@@ -129,7 +129,7 @@ impl LoadAggregator {
     }
 
     /// Handles events of remote users at barriers.
-    fn hear_of_barriers(&mut self, part: usize, remote: &RemotePartEvent) {
+    fn handle_barriers(&mut self, part: usize, remote: &RemotePartEvent) {
         let (is_past, clock) = (self.is_past(), self.changes.clock());
         let Some(remote_barriers) = &mut self.remote_barriers else { return };
         let now = clock.now();
@@ -156,9 +156,9 @@ impl LoadAggregator {
         }
     }
 
-    fn hear_from_remote(&mut self, part: usize, remote: RemotePartEvent) {
+    fn handle_remote(&mut self, part: usize, remote: RemotePartEvent) {
         self.changes.received_from_remote();
-        self.hear_of_barriers(part, &remote);
+        self.handle_barriers(part, &remote);
         match remote {
             RemotePartEvent::Expects(parts) => self.expected = parts,
             RemotePartEvent::Arrived { .. } | RemotePartEvent::Withdrawn { .. } | RemotePartEvent::Stuck { .. } => {}
@@ -227,8 +227,8 @@ impl Aggregator for LoadAggregator {
                     self.reported_up.push_back(PartMessage::Left(scenario));
                 }
             }
-            Report::Remote { part, remote } => self.hear_from_remote(part, remote),
-            Report::BarrierEvent(attended) => self.tell_up(attended),
+            Report::Remote { part, remote } => self.handle_remote(part, remote),
+            Report::BarrierEvent(attended) => self.report_up(attended),
             Report::Gathered { shard, scenario, at } => self.gathered[scenario][shard] = Some(at),
             Report::Ready { .. } => {}
         }

@@ -94,7 +94,7 @@ impl RunReporter {
         Self { reports, changes, stop, warmup }
     }
 
-    fn tell(&self, part: usize, remote: RemotePartEvent) {
+    fn notify(&self, part: usize, remote: RemotePartEvent) {
         self.changes.reported_from_remote();
         if self.reports.send(Report::Remote { part, remote }).is_err() {
             // The run is gone and takes no reports.
@@ -103,19 +103,19 @@ impl RunReporter {
     }
 
     /// Reports that were not processed yet.
-    pub fn unheard(&self) -> usize {
-        self.changes.unheard()
+    pub fn unacknowledged(&self) -> usize {
+        self.changes.unacknowledged()
     }
 
     /// A partition begins to report, from the first interval that was not shown.
     pub fn joined(&self, part: usize) {
-        self.tell(part, RemotePartEvent::Joined);
+        self.notify(part, RemotePartEvent::Joined);
     }
 
     /// What a partition saw of each scenario in an interval; or in several, of which only the sum is known. It has
     /// reported everything up to the end of interval `upto`. The first is 1.
     pub fn seen(&self, part: usize, numbers: (u64, u64), upto: u64, seen: Vec<Snapshot>) {
-        self.tell(part, RemotePartEvent::Seen { numbers, upto, seen });
+        self.notify(part, RemotePartEvent::Seen { numbers, upto, seen });
     }
 
     /// Whether every user of a partition has failed to connect, and none ever did.
@@ -140,22 +140,22 @@ impl RunReporter {
 
     /// Partitions that exist, or will.
     pub fn expects(&self, parts: usize) {
-        self.tell(0, RemotePartEvent::Expects(parts));
+        self.notify(0, RemotePartEvent::Expects(parts));
     }
 
     /// Users of a partition have arrived at a barrier, the first of them at that instant on the clock of the run.
     pub fn arrived(&self, part: usize, barrier: usize, count: u64, at: Nanos) {
-        self.tell(part, RemotePartEvent::Arrived { barrier, count, at });
+        self.notify(part, RemotePartEvent::Arrived { barrier, count, at });
     }
 
     /// The user with this ticket of a partition waits at a barrier no longer.
     pub fn withdrawn(&self, part: usize, barrier: usize, ticket: u64) {
-        self.tell(part, RemotePartEvent::Withdrawn { barrier, ticket });
+        self.notify(part, RemotePartEvent::Withdrawn { barrier, ticket });
     }
 
     /// All users of a partition wait, and no more of them will come. `received`: the releases received by then.
     pub fn stuck(&self, part: usize, received: u64) {
-        self.tell(part, RemotePartEvent::Stuck { received });
+        self.notify(part, RemotePartEvent::Stuck { received });
     }
 
     /// Releases of users at barriers after the first `total`.
@@ -165,22 +165,22 @@ impl RunReporter {
 
     /// The state of a partition is unknown. It may still report.
     pub fn silent(&self, part: usize) {
-        self.tell(part, RemotePartEvent::Silent);
+        self.notify(part, RemotePartEvent::Silent);
     }
 
     /// A partition is over.
     pub fn ended(&self, part: usize, end: PartEnd) {
-        self.tell(part, RemotePartEvent::Ended(Box::new(end)));
+        self.notify(part, RemotePartEvent::Ended(Box::new(end)));
     }
 
     /// The current list of remote workers.
     pub fn workers(&self, workers: Vec<WorkerResult>) {
-        self.changes.workers().tell(workers);
+        self.changes.workers().notify(workers);
     }
 
     /// The run is over; nothing more is reported.
     pub fn over(&self, workers_summary: WorkersSummary) {
-        self.tell(0, RemotePartEvent::Over(Box::new(workers_summary)));
+        self.notify(0, RemotePartEvent::Over(Box::new(workers_summary)));
     }
 
     /// The run cannot go on.

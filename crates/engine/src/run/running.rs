@@ -223,7 +223,7 @@ impl Running {
         }
         changes.begin(times.measured_from());
         part.changes.iter().for_each(|change| changes.follow(change.clone()));
-        (0..part.changes.len() + usize::from(part.lost.is_some())).for_each(|_| stop.stop_level_of().tell_of_change());
+        (0..part.changes.len() + usize::from(part.lost.is_some())).for_each(|_| stop.stop_level_of().notify_change());
         let place = if part.begins.is_some() { Where::Partition } else { Where::Here };
         let aggregator = LoadAggregator::new(times, scenarios, returns, stop.clone(), changes.clone(), place);
         let names = Refresher::start(names, stop)?;

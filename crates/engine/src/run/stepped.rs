@@ -150,12 +150,12 @@ impl<D: Driver> SteppedRun<D> {
         if is_reported {
             // A simulated world has no waiting: what came at this instant came.
             self.aggregator.merger.intervals.gives_up_waiting();
-            self.tell(&mut observe);
+            self.notify(&mut observe);
         }
         Ok(is_on)
     }
 
-    fn tell(&mut self, observe: &mut impl FnMut(&Interval<'_>) -> ControlFlow<()>) {
+    fn notify(&mut self, observe: &mut impl FnMut(&Interval<'_>) -> ControlFlow<()>) {
         while let Some(news) = self.aggregator.next() {
             if let Update::Interval(ready) = news
                 && observe(&self.aggregator.interval(&ready)).is_break()
@@ -183,7 +183,7 @@ impl<D: Driver> SteppedRun<D> {
     /// # Errors
     /// A driver was broken.
     pub fn finish(mut self, mut observe: impl FnMut(&Interval<'_>) -> ControlFlow<()>) -> Result<Finished, RunError> {
-        self.tell(&mut observe);
+        self.notify(&mut observe);
         self.aggregator.finish()
     }
 
@@ -197,7 +197,7 @@ impl<D: Driver> SteppedRun<D> {
         plan: &Plan,
         mut observe: impl FnMut(&Interval<'_>) -> ControlFlow<()>,
     ) -> Result<RunResult, RunError> {
-        self.tell(&mut observe);
+        self.notify(&mut observe);
         let (met, used_up, values) = (self.met(), self.used_up(), self.shared_data.values());
         let (threads, was_stopped) = (self.shards.len(), self.control.is_stopped());
         let timelines: Vec<_> = (0..plan.scenarios.len()).map(|scenario| self.control.timeline(scenario)).collect();

@@ -144,7 +144,7 @@ impl ScenarioRuntime {
         sockets: &mut S,
     ) {
         match phase {
-            Phase::Response { attempt } => match self.hear(attempt, bytes, at) {
+            Phase::Response { attempt } => match self.receive(attempt, bytes, at) {
                 Received::NeedMore => {}
                 Received::Called => self.send_body(attempt, sockets),
                 Received::Answered { is_clean } => self.end_response(attempt, is_clean, at, sockets),
@@ -169,7 +169,7 @@ impl ScenarioRuntime {
     }
 
     /// Parses the bytes of a response.
-    fn hear(&mut self, key: Key, bytes: &[u8], at: Nanos) -> Received {
+    fn receive(&mut self, key: Key, bytes: &[u8], at: Nanos) -> Received {
         let Some(attempt) = self.in_flight.attempts.find(key) else { return Received::NeedMore };
         attempt.first_byte = attempt.first_byte.min(at);
         let (mut rest, mut is_called) = (bytes, false);

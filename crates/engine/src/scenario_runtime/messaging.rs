@@ -205,7 +205,7 @@ impl ScenarioRuntime {
                     {
                         self.record_on(socket, false, kind, &bytes);
                     }
-                    end = self.hear_alone(socket, &said, from == length, at, sockets);
+                    end = self.handle_alone(socket, &said, from == length, at, sockets);
                 }
                 Err(fault) => {
                     if self.in_flight.records && fault.was_reported() {
@@ -265,7 +265,7 @@ impl ScenarioRuntime {
 
     /// Handles an event of a connection that carries one exchange at a time. `is_clean`: nothing came after it. Returns
     /// what ends reading, if anything does.
-    fn hear_alone<S: Sockets>(
+    fn handle_alone<S: Sockets>(
         &mut self,
         socket: Socket,
         said: &ConnectionEvent<'_>,
@@ -274,17 +274,17 @@ impl ScenarioRuntime {
         sockets: &mut S,
     ) -> Option<End> {
         match *said {
-            ConnectionEvent::Message { .. } | ConnectionEvent::Pong => self.hear_message(socket, said, at, sockets),
+            ConnectionEvent::Message { .. } | ConnectionEvent::Pong => self.handle_message(socket, said, at, sockets),
             ConnectionEvent::Close { code, reason } => {
                 return Some(End::Close { code: code.unwrap_or(CLOSE_WITHOUT_CODE), reason: reason.to_owned() });
             }
             ConnectionEvent::Body { bytes, is_last, .. } => {
                 let phase = self.pool.connections.find(socket)?.phase;
-                let Phase::Response { attempt } = phase else { return self.hear_unasked(socket, phase, sockets) };
+                let Phase::Response { attempt } = phase else { return self.handle_unasked(socket, phase, sockets) };
                 if self.is_before_message(socket) {
-                    return Some(self.hear_early());
+                    return Some(self.handle_early());
                 }
-                self.hear_first(attempt, at);
+                self.record_first_byte(attempt, at);
                 self.take_body(attempt, bytes);
                 if is_last {
                     self.unreported.counts[Counter::MessagesReceived] += u64::from(at >= self.instants.measured_from);
@@ -298,14 +298,14 @@ impl ScenarioRuntime {
                 }
             }
             ConnectionEvent::Response { status, is_success, bytes, .. } => {
-                return self.hear_custom(socket, CustomResponse { status, is_success, bytes }, at, sockets);
+                return self.handle_custom(socket, CustomResponse { status, is_success, bytes }, at, sockets);
             }
             ConnectionEvent::Unframed(_) => {
                 let phase = self.pool.connections.find(socket)?.phase;
                 let steps = self.work.steps.clone();
                 let is_deaf = |messaging: &PreparedMessaging| matches!(messaging.expects, Expects::Nothing);
                 if !self.opening_of(socket, &steps).is_some_and(is_deaf) {
-                    return self.hear_unasked(socket, phase, sockets);
+                    return self.handle_unasked(socket, phase, sockets);
                 }
             }
             ConnectionEvent::Stray(stray) => self.count_stray(stray, at),
@@ -318,7 +318,7 @@ impl ScenarioRuntime {
 
     /// These bytes were not requested: what follows them could not be told apart from a response.
     #[cold]
-    fn hear_unasked<S: Sockets>(&mut self, socket: Socket, phase: Phase, sockets: &mut S) -> Option<End> {
+    fn handle_unasked<S: Sockets>(&mut self, socket: Socket, phase: Phase, sockets: &mut S) -> Option<End> {
         if let Phase::Idle { user } = phase {
             let origin = self.origin_of(socket);
             self.forget_own(user, origin, socket);
@@ -330,7 +330,7 @@ impl ScenarioRuntime {
 
     /// A message, ping or pong: the response of the attempt that has the connection, when it awaits that, and had sent
     /// its message before this came.
-    fn hear_message<S: Sockets>(&mut self, socket: Socket, said: &ConnectionEvent<'_>, at: Nanos, sockets: &mut S) {
+    fn handle_message<S: Sockets>(&mut self, socket: Socket, said: &ConnectionEvent<'_>, at: Nanos, sockets: &mut S) {
         let is_measured = u64::from(at >= self.instants.measured_from);
         let mut is_message = 0;
         if let ConnectionEvent::Message { length, .. } = said {
@@ -407,7 +407,7 @@ impl ScenarioRuntime {
             }
             Some(End::Fault(fault)) => {
                 if let Phase::Response { attempt } = phase {
-                    self.hear_first(attempt, at);
+                    self.record_first_byte(attempt, at);
                 }
                 let failure = self.failure_of(socket, fault);
                 if self.is_datagram(socket) {
@@ -420,7 +420,7 @@ impl ScenarioRuntime {
                 if at >= self.instants.measured_from {
                     *self.unreported.counts.closes.entry(code).or_default() += 1;
                     let said = self.work.secrets.hide(&reason);
-                    self.unreported.hear(usize::from(code), &said);
+                    self.unreported.learn_text(usize::from(code), &said);
                 }
                 self.close_behind_peer(socket, Failure::WebSocketClose(code), &reason, at, sockets);
             }

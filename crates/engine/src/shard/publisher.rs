@@ -40,7 +40,7 @@ impl Publisher {
         for (lifecycle, place) in lifecycles.iter_mut().zip(&mut seen) {
             lifecycle.hand_over(now, place);
         }
-        self.tell_spending(&mut seen);
+        self.report_spending(&mut seen);
         let report = Report::Interval { shard: self.ends.shard, upto: self.index, at: now, seen };
         self.ends.reports.send(report).is_ok()
     }
@@ -52,7 +52,7 @@ impl Publisher {
     }
 
     /// Puts the usage of the thread into the snapshot of its first scenario.
-    pub(super) fn tell_spending(&mut self, seen: &mut ShardSnapshots) {
+    pub(super) fn report_spending(&mut self, seen: &mut ShardSnapshots) {
         let (cpu_before, delay_before) = (self.cpu_ns, self.run_delay_ns);
         self.reset_usage_baseline();
         if let Some(first) = seen.first_mut() {
@@ -73,28 +73,28 @@ impl Publisher {
         lifecycle.start_released(&self.ends.changes);
     }
 
-    pub(super) fn tell_gathered(&self, scenario: usize, at: Nanos) {
+    pub(super) fn report_gathered(&self, scenario: usize, at: Nanos) {
         // A run that is gone is noticed at the next hand-over.
         let _ = self.ends.reports.send(Report::Gathered { shard: self.ends.shard, scenario, at });
     }
 
     #[cold]
-    pub(super) fn tell_stop(&self, reason: Arc<str>) {
+    pub(super) fn report_stop(&self, reason: Arc<str>) {
         let _ = self.ends.reports.send(Report::StopRun { reason });
     }
 
-    pub(super) fn tell_left(&self, scenario: usize) {
+    pub(super) fn report_left(&self, scenario: usize) {
         let _ = self.ends.reports.send(Report::Left { shard: self.ends.shard, scenario });
     }
 
-    pub(super) fn tell_broken(self, error: std::io::Error) {
+    pub(super) fn report_broken(self, error: std::io::Error) {
         // The run may be gone already.
         let _ = self.ends.reports.send(Report::Broken(error.into()));
     }
 
     pub(super) fn finish(&mut self, lifecycles: &mut [ScenarioLifecycle], at: Nanos) {
         let (mut seen, ends) = lifecycles.iter_mut().map(|lifecycle| lifecycle.finish(at)).unzip();
-        self.tell_spending(&mut seen);
+        self.report_spending(&mut seen);
         let _ = self.ends.reports.send(Report::Over { shard: self.ends.shard, at, ends, seen });
     }
 }

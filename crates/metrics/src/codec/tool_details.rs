@@ -25,7 +25,7 @@ pub(super) fn read_all(from: &mut Reader<'_>) -> Result<ToolDetails, SnapshotErr
     (tool_details.first_length, tool_details.lengths_differ) = (from.number()?, from.amount()?);
     (tool_details.reading, tool_details.before) = (times::read(from)?, times::read(from)?);
     tool_details.rows_left_out = from.amount()?;
-    tool_details.hear_head(from.bytes()?);
+    tool_details.read_head(from.bytes()?);
     while !from.is_over() {
         from.must(tool_details.rows().len() < ROWS_MAX)?;
         tool_details.keep_row(read_row(from)?);

@@ -74,7 +74,7 @@ fn a_cookie_goes_where_browsers_send_it() {
     ];
     for (from, field, to, expect) in cases {
         let mut jar = Jar::default();
-        jar.hear(field.as_bytes(), place(from), NOW);
+        jar.store(field.as_bytes(), place(from), NOW);
         assert_eq!(sent(&jar, to), expect, "{from} sets '{field}', {to} is asked");
     }
 }
@@ -83,14 +83,14 @@ fn a_cookie_goes_where_browsers_send_it() {
 fn longer_paths_go_first_then_older_ones() {
     let mut jar = Jar::default();
     for field in ["a=1; path=/", "b=2; path=/x/y", "c=3; path=/x", "d=4; path=/", "e=5; path=/x/y"] {
-        assert!(jar.hear(field.as_bytes(), place("http://h.test/"), NOW));
+        assert!(jar.store(field.as_bytes(), place("http://h.test/"), NOW));
     }
     assert_eq!(sent(&jar, "http://h.test/x/y"), "b=2; e=5; c=3; a=1; d=4");
     // A cookie that is set again keeps its place.
-    assert!(jar.hear(b"a=6; path=/", place("http://h.test/"), NOW));
-    assert!(!jar.hear(b"a=6; path=/", place("http://h.test/"), NOW), "nothing changed");
+    assert!(jar.store(b"a=6; path=/", place("http://h.test/"), NOW));
+    assert!(!jar.store(b"a=6; path=/", place("http://h.test/"), NOW), "nothing changed");
     assert_eq!(sent(&jar, "http://h.test/"), "a=6; d=4");
-    assert!(jar.hear(b"a=; path=/; max-age=0", place("http://h.test/"), NOW));
+    assert!(jar.store(b"a=; path=/; max-age=0", place("http://h.test/"), NOW));
     assert_eq!(sent(&jar, "http://h.test/"), "d=4");
     assert_eq!(jar.all().collect::<Vec<_>>(), [("b", "2"), ("c", "3"), ("d", "4"), ("e", "5")]);
 }
@@ -98,7 +98,7 @@ fn longer_paths_go_first_then_older_ones() {
 #[test]
 fn what_has_an_end_goes_nowhere_after_it() {
     let mut jar = Jar::default();
-    jar.hear(b"a=1; max-age=10", place("http://h.test/"), NOW);
+    jar.store(b"a=1; max-age=10", place("http://h.test/"), NOW);
     let at = |now| {
         let mut out = Vec::new();
         jar.write(place("http://h.test/"), now, &mut out);
@@ -111,27 +111,27 @@ fn what_has_an_end_goes_nowhere_after_it() {
 #[test]
 fn what_is_secure_is_not_hidden_by_what_is_not() {
     let mut jar = Jar::default();
-    assert!(jar.hear(b"sid=good; secure; path=/", place("https://h.test/"), NOW));
+    assert!(jar.store(b"sid=good; secure; path=/", place("https://h.test/"), NOW));
     for field in ["sid=bad; path=/", "sid=bad; path=/x", "sid=bad; domain=h.test; path=/"] {
-        assert!(!jar.hear(field.as_bytes(), place("http://h.test/"), NOW), "{field}");
+        assert!(!jar.store(field.as_bytes(), place("http://h.test/"), NOW), "{field}");
     }
-    assert!(jar.hear(b"sid=better; path=/", place("https://h.test/"), NOW), "by TLS it may");
+    assert!(jar.store(b"sid=better; path=/", place("https://h.test/"), NOW), "by TLS it may");
 }
 
 #[test]
 fn a_jar_is_bounded_and_small() {
     let mut jar = Jar::default();
     assert_eq!(jar.heap_bytes(), 0);
-    jar.hear(b"sid=0123456789abcdef; path=/", place("http://h.test/"), NOW);
+    jar.store(b"sid=0123456789abcdef; path=/", place("http://h.test/"), NOW);
     assert!(jar.heap_bytes() < 250, "{}", jar.heap_bytes());
     for number in 0..JAR_COOKIES_MAX + 5 {
-        jar.hear(format!("n{number}=1").as_bytes(), place("http://h.test/"), NOW);
+        jar.store(format!("n{number}=1").as_bytes(), place("http://h.test/"), NOW);
     }
     assert_eq!((jar.all().count(), jar.all().next()), (JAR_COOKIES_MAX, Some(("n5", "1"))));
     let long = format!("a={}", "x".repeat(COOKIE_BYTES_MAX));
-    assert!(!jar.hear(long.as_bytes(), place("http://h.test/"), NOW));
+    assert!(!jar.store(long.as_bytes(), place("http://h.test/"), NOW));
     let path = format!("a=1; path=/{}", "x".repeat(ATTRIBUTE_BYTES_MAX));
-    assert!(jar.hear(path.as_bytes(), place("http://other.test/"), NOW));
+    assert!(jar.store(path.as_bytes(), place("http://other.test/"), NOW));
     assert_eq!(sent(&jar, "http://other.test/"), "a=1", "a path that is too long is passed over");
     jar.clear();
     assert!(jar.is_empty());
@@ -144,8 +144,8 @@ proptest! {
         let mut jar = Jar::default();
         let from = Endpoint { host: "x.h.test", path: &path, is_tls: false };
         for field in &fields {
-            jar.hear(field.as_bytes(), from, NOW);
-            prop_assert!(!jar.clone().hear(field.as_bytes(), from, NOW));
+            jar.store(field.as_bytes(), from, NOW);
+            prop_assert!(!jar.clone().store(field.as_bytes(), from, NOW));
         }
         let mut out = Vec::new();
         jar.write(from, NOW, &mut out);

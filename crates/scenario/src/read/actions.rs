@@ -72,7 +72,7 @@ pub(super) fn inner(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'st
 pub(super) fn name(reader: &mut Reader<'_>, node: &Node) -> Read<String> {
     let text = reader.text(node)?;
     match text.trim().is_empty() || text.contains(|each: char| each.is_control()) {
-        true => reader.tell(node.at, Problem::Wrong { wanted: Wanted::Text, given: FoundInstead::text(text) }),
+        true => reader.emit(node.at, Problem::Wrong { wanted: Wanted::Text, given: FoundInstead::text(text) }),
         false => Some(text.to_owned()),
     }
 }
@@ -171,19 +171,19 @@ fn think(reader: &mut Reader<'_>, node: &Node) -> Read<Think> {
             }
             ("lognormal", Some(second)) => match deviation(second) {
                 Some(deviation) => Some(Think::LogNormal(first, deviation)),
-                None => reader.tell(node.at, wrong()),
+                None => reader.emit(node.at, wrong()),
             },
-            _ => reader.tell(node.at, wrong()),
+            _ => reader.emit(node.at, wrong()),
         };
     }
     if let Some((least, most)) = text.split_once('-') {
         let (least, most): (Duration, Duration) =
             (reader.value(node.at, time(least))?, reader.value(node.at, time(most))?);
-        return if least <= most { Some(Think::Uniform(least, most)) } else { reader.tell(node.at, wrong()) };
+        return if least <= most { Some(Think::Uniform(least, most)) } else { reader.emit(node.at, wrong()) };
     }
     match time(text) {
         Ok(span) => Some(Think::Fixed(span)),
-        Err(_) => reader.tell(node.at, wrong()),
+        Err(_) => reader.emit(node.at, wrong()),
     }
 }
 

@@ -57,7 +57,7 @@ fn basic(reader: &mut Reader<'_>, node: &Node) -> Read<Pattern> {
     // One slot alone may have both.
     if given.parts.iter().all(|part| !is_colon(part)) && (given.as_plain().is_some() || given.parts.len() > 1) {
         let given = FoundInstead::text(&given.to_string());
-        return reader.tell(node.at, Problem::Wrong { wanted: Wanted::Credentials, given });
+        return reader.emit(node.at, Problem::Wrong { wanted: Wanted::Credentials, given });
     }
     if let Some(plain) = given.as_plain() {
         let value = Header::basic(plain).value.unwrap_or_default();

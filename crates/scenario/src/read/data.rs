@@ -182,7 +182,7 @@ fn format_of(reader: &mut Reader<'_>, node: &Node, path: &str) -> Read<DataForma
         "csv" | "tsv" => Some(DataFormat::Csv),
         "json" => Some(DataFormat::Json),
         "jsonl" | "ndjson" => Some(DataFormat::JsonLines),
-        _ => reader.tell(node.at, Problem::DataFormat { path: shortened(path) }),
+        _ => reader.emit(node.at, Problem::DataFormat { path: shortened(path) }),
     }
 }
 
@@ -198,7 +198,7 @@ fn separator(reader: &mut Reader<'_>, node: &Node) -> Read<u8> {
         b"\\t" => Some(b'\t'),
         _ => {
             let given = shortened(reader.raw_text(node)?);
-            reader.tell(node.at, Problem::Choice { given, near: None, known: "',' ';' '|' '\\t'".to_owned() })
+            reader.emit(node.at, Problem::Choice { given, near: None, known: "',' ';' '|' '\\t'".to_owned() })
         }
     }
 }

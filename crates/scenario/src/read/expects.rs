@@ -87,7 +87,7 @@ fn statuses(reader: &mut Reader<'_>, node: &Node, is_call: bool) -> Read<StatusS
     if texts.is_empty() {
         return match &node.value {
             Value::List(items) if items.is_empty() => {
-                reader.tell(node.at, Problem::Empty { object: &EXPECT, key: "status" })
+                reader.emit(node.at, Problem::Empty { object: &EXPECT, key: "status" })
             }
             _ => None,
         };
@@ -139,7 +139,7 @@ fn bounds(
     reader.one_or_more(node, |reader, node| {
         let text = reader.raw_text(node)?.trim();
         let Some((sign, relation)) = RELATIONS.iter().find(|(sign, _)| text.starts_with(sign)) else {
-            return reader.tell(node.at, Problem::Wrong { wanted: Wanted::Bound, given: FoundInstead::text(text) });
+            return reader.emit(node.at, Problem::Wrong { wanted: Wanted::Bound, given: FoundInstead::text(text) });
         };
         if has_slots(node) {
             found.extend(dynamic::bound(reader, node, (sign, *relation), of));

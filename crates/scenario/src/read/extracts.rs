@@ -91,10 +91,10 @@ fn text(reader: &mut Reader<'_>, node: &Node) -> Read<ExtractFrom> {
             match near {
                 Some(_) => {
                     let given = shortened(source);
-                    reader.tell(node.at, Problem::Choice { given, near, known: SOURCES.join(", ") })
+                    reader.emit(node.at, Problem::Choice { given, near, known: SOURCES.join(", ") })
                 }
                 None => {
-                    reader.tell(node.at, Problem::Wrong { wanted: Wanted::Extract, given: FoundInstead::text(text) })
+                    reader.emit(node.at, Problem::Wrong { wanted: Wanted::Extract, given: FoundInstead::text(text) })
                 }
             }
         }
@@ -110,7 +110,7 @@ fn from_of(reader: &mut Reader<'_>, node: &Node, source: &str, rest: &str) -> Re
     };
     if is_wrong {
         let given = FoundInstead::text(&format!("{source} {rest}"));
-        return reader.tell(node.at, Problem::Wrong { wanted: Wanted::Extract, given });
+        return reader.emit(node.at, Problem::Wrong { wanted: Wanted::Extract, given });
     }
     let owned = rest.to_owned();
     let from = match source {
@@ -133,7 +133,7 @@ fn from_of(reader: &mut Reader<'_>, node: &Node, source: &str, rest: &str) -> Re
             };
             if selector.is_empty() {
                 return reader
-                    .tell(node.at, Problem::Wrong { wanted: Wanted::Extract, given: FoundInstead::text(rest) });
+                    .emit(node.at, Problem::Wrong { wanted: Wanted::Extract, given: FoundInstead::text(rest) });
             }
             ExtractFrom::Css { selector: selector.to_owned(), attribute }
         }
@@ -143,7 +143,7 @@ fn from_of(reader: &mut Reader<'_>, node: &Node, source: &str, rest: &str) -> Re
     match plan::Extract::new(&from, Which::First) {
         // Whether a build can read HTML does not depend on the file.
         Ok(_) | Err(ExtractError::NoSelectors) => Some(from),
-        Err(error) => reader.tell(node.at, Problem::Extract(error)),
+        Err(error) => reader.emit(node.at, Problem::Extract(error)),
     }
 }
 

@@ -48,10 +48,10 @@ fn word(reader: &mut Reader<'_>, node: &Node, may_retry: bool) -> Read<OnFailure
     let of_others = OTHERS.iter().find(|(word, _)| *word == text).map(|(_, meant)| *meant);
     let near = of_others.or_else(|| did_you_mean(text, known())).map(str::to_owned);
     if near.is_none() && may_retry {
-        return reader.tell(node.at, Problem::Wrong { wanted: Wanted::OnFailure, given: FoundInstead::text(text) });
+        return reader.emit(node.at, Problem::Wrong { wanted: Wanted::OnFailure, given: FoundInstead::text(text) });
     }
     let known = known().collect::<Vec<_>>().join(", ");
-    reader.tell(node.at, Problem::Choice { given: shortened(text), near, known })
+    reader.emit(node.at, Problem::Choice { given: shortened(text), near, known })
 }
 
 fn retrying(reader: &mut Reader<'_>, node: &Node) -> Read<AfterFailure> {
@@ -88,7 +88,7 @@ fn factor(reader: &mut Reader<'_>, node: &Node) -> Read<f64> {
     };
     match factor.filter(is_valid) {
         Some(factor) => Some(factor),
-        None => reader.tell(node.at, Problem::Wrong { wanted: Wanted::Factor, given: FoundInstead::text(text) }),
+        None => reader.emit(node.at, Problem::Wrong { wanted: Wanted::Factor, given: FoundInstead::text(text) }),
     }
 }
 

@@ -34,10 +34,10 @@ pub(super) fn figures(reader: &mut Reader<'_>, node: &Node) -> Vec<FileFigure> {
 /// The name of a figure stands in thresholds: it is none of the figures of every run.
 fn figure_name(reader: &mut Reader<'_>, text: &str, at: Span) -> Read<Name> {
     if !plan::is_name(text) {
-        return reader.tell(at, Problem::Name(NameFault::Bad(shortened(text))));
+        return reader.emit(at, Problem::Name(NameFault::Bad(shortened(text))));
     }
     if metrics::is_known_figure(text) {
-        return reader.tell(at, Problem::Name(NameFault::FigureOfRun(text.to_owned())));
+        return reader.emit(at, Problem::Name(NameFault::FigureOfRun(text.to_owned())));
     }
     Some(Name { text: text.to_owned(), at })
 }
@@ -86,7 +86,7 @@ pub(super) fn record(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Read<(
     let named = bounded(reader, node, Things::Figures, FIGURES_MAX);
     if named.is_empty() && matches!(&node.value, Value::Map(pairs) if pairs.is_empty()) {
         let object = verb_of("record").unwrap_or(&STEP);
-        return reader.tell(node.at, Problem::Empty { object, key: "figures" });
+        return reader.emit(node.at, Problem::Empty { object, key: "figures" });
     }
     let mut values = Vec::new();
     for (name, at, value) in named {

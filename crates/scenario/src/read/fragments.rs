@@ -34,7 +34,7 @@ pub(super) fn fragments(reader: &mut Reader<'_>, node: &Node) -> Vec<Fragment> {
 fn fragment(reader: &mut Reader<'_>, name: &str, at: Span, node: &Node) -> Read<Fragment> {
     let name = match plan::is_name(name) {
         true => Name { text: name.to_owned(), at },
-        false => return reader.tell(at, Problem::Name(NameFault::Bad(shortened(name)))),
+        false => return reader.emit(at, Problem::Name(NameFault::Bad(shortened(name)))),
     };
     if matches!(node.value, Value::List(_)) {
         let steps = super::some(reader, node, &FRAGMENT);

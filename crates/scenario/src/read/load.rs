@@ -53,7 +53,7 @@ pub(super) fn load(reader: &mut Reader<'_>, node: &Node) -> Read<Load> {
                 // The number of iterations, in sequence.
                 Some(Amount::Users { count: 1, shape: UserShape::AtOnce })
             } else {
-                reader.tell(fields.at, Problem::MissingKey { object: &LOAD, key: "users" })
+                reader.emit(fields.at, Problem::MissingKey { object: &LOAD, key: "users" })
             }
         }
     };
@@ -113,7 +113,7 @@ fn stage_texts<'n>(reader: &mut Reader<'_>, node: &'n Node) -> Read<Vec<(&'n Nod
         return reader.wrong(node, Wanted::Stages);
     }
     if let Some(item) = items.get(STAGES_MAX) {
-        return reader.tell(item.at, Problem::TooMany { what: Things::Stages, most: STAGES_MAX });
+        return reader.emit(item.at, Problem::TooMany { what: Things::Stages, most: STAGES_MAX });
     }
     let texts: Vec<Read<(&Node, &str)>> =
         items.iter().map(|item| reader.measure(item, Wanted::Stages).map(|text| (item, text))).collect();
@@ -154,7 +154,7 @@ fn users_of(reader: &mut Reader<'_>, node: &Node, ramp: Option<Duration>, rendez
     let lasting = stages.iter().filter(|stage| !stage.span.is_zero());
     match lasting.map(|stage| stage.from.max(stage.to)).max() {
         Some(count) if count > 0 => Some(Amount::Users { count, shape: UserShape::Stages(stages) }),
-        _ => reader.tell(node.at, Problem::Value(PlanError::NoStarts { flag: "users" })),
+        _ => reader.emit(node.at, Problem::Value(PlanError::NoStarts { flag: "users" })),
     }
 }
 
@@ -170,7 +170,7 @@ fn rate_stages(reader: &mut Reader<'_>, node: &Node, duration: Option<Duration>)
     let lasts = stages.iter().any(|stage| !stage.span.is_zero());
     match highest(&stages) {
         rate if rate > 0 && rate <= RATE_MAX * plan::RATE_UNIT && lasts => Some(stages),
-        _ => reader.tell(node.at, Problem::Value(PlanError::NoStarts { flag: "rate" })),
+        _ => reader.emit(node.at, Problem::Value(PlanError::NoStarts { flag: "rate" })),
     }
 }
 

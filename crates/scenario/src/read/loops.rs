@@ -38,14 +38,14 @@ fn repeat(reader: &mut Reader<'_>, node: &Node) -> Read<Rounds> {
     let text = reader.measure(node, Wanted::Rounds)?;
     let (least, most) = text.split_once('-').unwrap_or((text, text));
     if least.trim().is_empty() || most.trim().is_empty() {
-        return reader.tell(node.at, Problem::Wrong { wanted: Wanted::Rounds, given: FoundInstead::text(text) });
+        return reader.emit(node.at, Problem::Wrong { wanted: Wanted::Rounds, given: FoundInstead::text(text) });
     }
     let count = |text: &str| parse_count("repeat", text.trim(), 0, u64::from(ROUNDS_MAX));
     let least = reader.value(node.at, count(least))?;
     let most = reader.value(node.at, count(most))?;
     match least <= most && most > 0 {
         true => Some(Rounds::Count { least: least as u32, most: most as u32 }),
-        false => reader.tell(node.at, Problem::Wrong { wanted: Wanted::Rounds, given: FoundInstead::text(text) }),
+        false => reader.emit(node.at, Problem::Wrong { wanted: Wanted::Rounds, given: FoundInstead::text(text) }),
     }
 }
 
@@ -53,7 +53,7 @@ fn repeat(reader: &mut Reader<'_>, node: &Node) -> Read<Rounds> {
 fn slot(reader: &mut Reader<'_>, node: &Node, whole: &str) -> Read<Expression> {
     let start = whole.len() - whole.trim_start().len() + 2;
     let Some(inside) = whole.trim_end().strip_suffix('}').and_then(|text| text.get(start..)) else {
-        return reader.tell(node.at, Problem::Wrong { wanted: Wanted::Rounds, given: FoundInstead::text(whole) });
+        return reader.emit(node.at, Problem::Wrong { wanted: Wanted::Rounds, given: FoundInstead::text(whole) });
     };
     let blanks = inside.len() - inside.trim_start().len();
     reader.expression_of(node, inside.trim(), start + blanks)
@@ -87,7 +87,7 @@ fn condition(
     let most = fields.get("max_rounds").map(|node| reader.count("max_rounds", node, 1, u64::from(ROUNDS_MAX)));
     let within = fields.get("within").map(|node| reader.span("within", node));
     if most.is_none() && within.is_none() {
-        return reader.tell(fields.place(verb), Problem::LoopWithoutEnd(word));
+        return reader.emit(fields.place(verb), Problem::LoopWithoutEnd(word));
     }
     // An invalid limit was reported, and is not the same as none.
     let most = most.map_or(Some(None), |most| most.map(|most| Some(most as u32)));

@@ -92,7 +92,7 @@ fn hex(reader: &mut Reader<'_>, node: &Node) -> Read<Vec<u8>> {
     let pairs = (0..digits.len()).step_by(2).map(|at| Some((digit(at)? * 16 + digit(at + 1)?) as u8));
     match pairs.collect::<Option<Vec<u8>>>() {
         Some(bytes) if !bytes.is_empty() => Some(bytes),
-        _ => reader.tell(node.at, Problem::Value(PlanError::Hex { value: shortened(text) })),
+        _ => reader.emit(node.at, Problem::Value(PlanError::Hex { value: shortened(text) })),
     }
 }
 

@@ -42,12 +42,12 @@ pub(super) fn request(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'
 fn method_and_url(reader: &mut Reader<'_>, node: &Node) -> Read<(String, Pattern)> {
     let text = reader.raw_text(node)?;
     let Some((method, rest)) = text.split_once(' ') else {
-        return reader.tell(node.at, Problem::Value(PlanError::Method { method: shortened(text) }));
+        return reader.emit(node.at, Problem::Value(PlanError::Method { method: shortened(text) }));
     };
     let is_token =
         !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
     if !is_token {
-        return reader.tell(node.at, Problem::Value(PlanError::Method { method: shortened(method) }));
+        return reader.emit(node.at, Problem::Value(PlanError::Method { method: shortened(method) }));
     }
     let url = rest.trim();
     let from = text.len() - rest.trim_start().len();
@@ -141,7 +141,7 @@ fn sent_file(reader: &mut Reader<'_>, node: &Node) -> Read<SentFile> {
         [PatternPart::Slot(slot)] if matches!(&slot.filling, Filling::Column(_, column) if column == "path") => {
             Some(SentFile::OfRow(path))
         }
-        _ => reader.tell(node.at, Problem::Data(DataFault::FileSlot)),
+        _ => reader.emit(node.at, Problem::Data(DataFault::FileSlot)),
     }
 }
 

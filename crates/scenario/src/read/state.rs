@@ -24,7 +24,7 @@ pub(super) fn set(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Read<(Act
     let named = super::bounded(reader, node, Things::Variables, VALUES_MAX);
     if named.is_empty() && matches!(&node.value, Value::Map(pairs) if pairs.is_empty()) {
         let object = verb_of("set").unwrap_or(&STEP);
-        return reader.tell(node.at, Problem::Empty { object, key: "variables" });
+        return reader.emit(node.at, Problem::Empty { object, key: "variables" });
     }
     let mut values = Vec::new();
     for (name, at, value) in named {

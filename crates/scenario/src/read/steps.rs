@@ -97,7 +97,7 @@ fn inherit(steps: &mut [Step], name: Option<&str>, on_failure: Option<&AfterFail
 
 /// Reports an item in a list of steps that is no step.
 fn not_a_step<T>(reader: &mut Reader<'_>, node: &Node) -> Read<T> {
-    if reader.tell_wide(node) {
+    if reader.report_wide(node) {
         return None;
     }
     match &node.value {
@@ -105,8 +105,8 @@ fn not_a_step<T>(reader: &mut Reader<'_>, node: &Node) -> Read<T> {
         Value::Scalar(scalar) if scalar.is_plain => {
             let verb = scalar.text.split([' ', '=']).next().unwrap_or_default();
             match verb_of(verb) {
-                Some(_) if verb.len() < scalar.text.len() => reader.tell(node.at, Problem::Syntax(SyntaxFault::Colon)),
-                Some(object) => reader.tell(node.at, Problem::BareVerb { verb: object.id }),
+                Some(_) if verb.len() < scalar.text.len() => reader.emit(node.at, Problem::Syntax(SyntaxFault::Colon)),
+                Some(object) => reader.emit(node.at, Problem::BareVerb { verb: object.id }),
                 None => reader.wrong(node, Wanted::Map),
             }
         }
@@ -122,7 +122,7 @@ fn verb(reader: &mut Reader<'_>, node: &Node, pairs: &[(Key, Node)]) -> Read<&'s
     match (&verbs[..], verbs.iter().find(fits)) {
         ([], _) => no_verb(reader, node, pairs),
         (_, Some((verb, _))) => Some(verb.id),
-        ([(one, _), (other, at), ..], None) => reader.tell(*at, Problem::TwoVerbs { one: one.id, other: other.id }),
+        ([(one, _), (other, at), ..], None) => reader.emit(*at, Problem::TwoVerbs { one: one.id, other: other.id }),
         ([(verb, _)], None) => Some(verb.id),
     }
 }
@@ -138,7 +138,7 @@ fn no_verb(reader: &mut Reader<'_>, node: &Node, pairs: &[(Key, Node)]) -> Read<
         Some(verb) => Some(verb),
         None => {
             let at = pairs.first().map_or(node.at, |(key, _)| key.at);
-            reader.tell(at, Problem::NoVerb { known: known() })
+            reader.emit(at, Problem::NoVerb { known: known() })
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn limit(reader: &mut Reader<'_>, node: &Node, own: &[OwnFigure]) -> 
             let start = text.char_indices().nth(error.column).map_or(text.len(), |(at, _)| at);
             let next = text[start..].chars().next().map_or(0, char::len_utf8);
             let at = reader.within(node, start..start + next);
-            reader.tell(at, Problem::Threshold(error.fault))
+            reader.emit(at, Problem::Threshold(error.fault))
         }
     }
 }

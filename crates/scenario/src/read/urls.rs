@@ -12,7 +12,7 @@ use crate::tree::Node;
 pub(super) fn target(reader: &mut Reader<'_>, node: &Node) -> Read<Pattern> {
     // Until it is read without an error, relative URLs are not reported.
     reader.target = Target::Open;
-    if reader.tell_wide(node) {
+    if reader.report_wide(node) {
         return None;
     }
     let target = reader.pattern(node, TextContext::Url)?;
@@ -43,7 +43,7 @@ fn origin(reader: &mut Reader<'_>, node: &Node) -> Read<Origin> {
     if let Some(text) = url.as_plain()
         && UrlOrigin::from_text(text).is_none()
     {
-        return reader.tell(node.at, Problem::not_an_origin(text));
+        return reader.emit(node.at, Problem::not_an_origin(text));
     }
     Some(Origin { url, at: node.at })
 }
@@ -91,7 +91,7 @@ pub(super) fn check(reader: &mut Reader<'_>, node: &Node, url: &Pattern, verb: &
                 }
             }
         },
-        _ if reader.tell_wide(node) => return,
+        _ if reader.report_wide(node) => return,
         _ => {
             reader.found.add(node.at, Problem::Scheme { url: shown(), verb });
             return;

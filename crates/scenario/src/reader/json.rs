@@ -38,10 +38,10 @@ impl Reader<'_> {
             return Some(Json::Bool(switch));
         }
         if scalar.is_doubtful_switch() {
-            return self.tell(node.at, Problem::Boolean { given: scalar.text.clone() });
+            return self.emit(node.at, Problem::Boolean { given: scalar.text.clone() });
         }
         if scalar.is_doubtful_number() || is_grouped(scalar) {
-            return self.tell(node.at, Problem::Octal { given: shortened(&scalar.text) });
+            return self.emit(node.at, Problem::Octal { given: shortened(&scalar.text) });
         }
         if is_endless(scalar) {
             return self.wrong(node, Wanted::Json);

@@ -82,7 +82,7 @@ type Stop = Result<(), (Span, SyntaxFault)>;
 impl Builder<'_> {
     fn take(&mut self, event: Event<'_>, at: Span, tag_at: Option<Span>) -> Stop {
         if let Some(at) = tag_at {
-            self.tell(at, SyntaxFault::Tag);
+            self.emit(at, SyntaxFault::Tag);
         }
         match event {
             Event::DocumentStart(..) if self.root.is_some() => Err((at, SyntaxFault::Documents)),
@@ -119,7 +119,7 @@ impl Builder<'_> {
         }
     }
 
-    fn tell(&mut self, at: Span, fault: SyntaxFault) {
+    fn emit(&mut self, at: Span, fault: SyntaxFault) {
         self.found.add(at, Problem::Syntax(fault));
     }
 
@@ -165,7 +165,7 @@ impl Builder<'_> {
                 self.put(node);
             }
             _ => {
-                self.tell(at, SyntaxFault::AliasCycle);
+                self.emit(at, SyntaxFault::AliasCycle);
                 self.put(Node { at, value: Value::Broken });
             }
         }

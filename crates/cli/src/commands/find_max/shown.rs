@@ -55,13 +55,13 @@ impl Shown {
 
     /// Shows that a search begins.
     pub(super) fn begun(&self, search: &Search) {
-        self.whole.tell(|| self.value(search, None));
+        self.whole.report(|| self.value(search, None));
     }
 
     /// Shows a trial.
     pub(super) fn trial(&mut self, search: &Search) {
         let value = self.value(search, None);
-        self.whole.tell(|| value.clone());
+        self.whole.report(|| value.clone());
         let (screen, is_first) = (self.whole.screen, !self.has_head);
         self.has_head = true;
         self.whole.say(|| {

@@ -64,7 +64,7 @@ impl Shown {
 
     /// Shows that a sweep begins.
     pub(super) fn begun(&self) {
-        self.whole.tell(|| self.value(None, false));
+        self.whole.report(|| self.value(None, false));
     }
 
     /// Shows a run.
@@ -72,7 +72,7 @@ impl Shown {
         let is_first = self.runs.is_empty();
         self.runs.push(run);
         let (value, screen) = (self.value(None, false), self.whole.screen);
-        self.whole.tell(|| value.clone());
+        self.whole.report(|| value.clone());
         self.whole.say(|| {
             let head = if is_first { report::sweep_head(&value, &screen) } else { String::new() };
             let last = value["runs"].as_array().and_then(|all| all.last());

@@ -116,7 +116,7 @@ async fn one(number: u64, shared: Rc<WorkerShared>) {
         let wake = worker.wake_at(now).min(next);
         let left = wake.since(now).as_duration().clamp(Duration::from_millis(1), POLL_INTERVAL);
         match tokio::time::timeout(left, received.recv()).await {
-            Ok(Some(what)) => worker.hear(what, clock.now()),
+            Ok(Some(what)) => worker.handle(what, clock.now()),
             Ok(None) => return,
             Err(_) => worker.tick(clock.now()),
         }
@@ -130,7 +130,7 @@ fn acts(worker: &mut Worker, parts: &mut Vec<IdlePart>, shared: &WorkerShared, n
             Act::Begin { part, slot_grant, segment, from, started, .. } => {
                 shared.known.started.store(started.0, Ordering::Relaxed);
                 let (slots, late) = (segment.slots().collect(), Nanos::ZERO);
-                worker.tell(part, News::Began { part: part.part, slot_grant, slots, from, late }, now);
+                worker.report(part, News::Began { part: part.part, slot_grant, slots, from, late }, now);
                 parts.push(IdlePart::new(part, segment, started));
             }
             Act::Stop { run_incarnation } => {
@@ -152,11 +152,11 @@ fn tells(worker: &mut Worker, parts: &mut [IdlePart], shared: &WorkerShared, now
             let mut made = shared.made.get();
             let row = part.row(&mut made, &mut shared.times.borrow_mut());
             shared.made.set(made);
-            worker.tell(part.of, row, now);
+            worker.report(part.of, row, now);
         }
         if part.is_reported(seconds) {
             part.is_over = true;
-            worker.tell(part.of, part.end(), now);
+            worker.report(part.of, part.end(), now);
             worker.all_over(part.of.run, part.of.incarnation, now);
         }
     }

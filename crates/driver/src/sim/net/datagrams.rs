@@ -84,7 +84,7 @@ impl Net {
         Some(end)
     }
 
-    pub(super) fn tell_datagram(&mut self, host: Host, socket: Socket, bytes: Vec<u8>) -> HostEvent {
+    pub(super) fn report_datagram(&mut self, host: Host, socket: Socket, bytes: Vec<u8>) -> HostEvent {
         let is_open = self.slot(host, socket).is_some();
         self.hosts[host.0].datagrams.1 += u64::from(is_open);
         match self.slot(host, socket) {

@@ -44,7 +44,7 @@ fn shown(aggregator: &mut HoldAggregator) -> Vec<(u64, bool, Row)> {
 }
 
 /// The new rows shown after a shard has reported.
-fn tell(aggregator: &mut HoldAggregator, shard: usize, reached: u64, established: u64, open: u64) -> Vec<Row> {
+fn notify(aggregator: &mut HoldAggregator, shard: usize, reached: u64, established: u64, open: u64) -> Vec<Row> {
     aggregator.take(Report::Interval { shard, reached, seen: seen(established, open) });
     shown(aggregator).into_iter().filter(|(_, is_update, _)| !is_update).map(|(.., row)| row).collect()
 }
@@ -56,24 +56,24 @@ fn seconds(seconds: u64) -> Nanos {
 #[test]
 fn rows_go_on_while_one_shard_hangs() {
     with_aggregator(3, |aggregator| {
-        assert_eq!(tell(aggregator, 0, 1, 10, 10), []);
-        assert_eq!(tell(aggregator, 1, 1, 10, 10), []);
-        assert_eq!(tell(aggregator, 2, 1, 10, 10), [(seconds(1), 30, 30)]);
+        assert_eq!(notify(aggregator, 0, 1, 10, 10), []);
+        assert_eq!(notify(aggregator, 1, 1, 10, 10), []);
+        assert_eq!(notify(aggregator, 2, 1, 10, 10), [(seconds(1), 30, 30)]);
         // The third shard hangs: its connections count as open until it reports.
         let mut rows = Vec::new();
         for reached in 2..=60 {
-            rows.extend(tell(aggregator, 0, reached, 1, 10));
-            rows.extend(tell(aggregator, 1, reached, 1, 9));
+            rows.extend(notify(aggregator, 0, reached, 1, 10));
+            rows.extend(notify(aggregator, 1, reached, 1, 9));
         }
         assert_eq!(rows.first(), Some(&(seconds(2), 29, 2)));
         assert_eq!(rows.last(), Some(&(seconds(58), 29, 2)));
         assert_eq!(rows.len(), 57, "{rows:?}");
         // It comes back with all that it saw meanwhile: no single row had that much.
-        let back = tell(aggregator, 2, 60, 100, 7);
+        let back = notify(aggregator, 2, 60, 100, 7);
         assert_eq!(back, [(seconds(59), 26, 2), (seconds(60), 26, 2)], "no row adds two intervals of a shard");
-        assert_eq!(tell(aggregator, 0, 61, 1, 10), []);
-        assert_eq!(tell(aggregator, 1, 61, 1, 9), []);
-        assert_eq!(tell(aggregator, 2, 61, 1, 7), [(seconds(61), 26, 3)]);
+        assert_eq!(notify(aggregator, 0, 61, 1, 10), []);
+        assert_eq!(notify(aggregator, 1, 61, 1, 9), []);
+        assert_eq!(notify(aggregator, 2, 61, 1, 7), [(seconds(61), 26, 3)]);
         assert_eq!(aggregator.merger.total().counts.established(), 30 + 59 * 2 + 100 + 3, "the total has it all");
         assert_eq!(aggregator.merger.total().now.open, 26);
     });
@@ -82,12 +82,12 @@ fn rows_go_on_while_one_shard_hangs() {
 #[test]
 fn a_shard_that_is_over_is_not_further_than_others() {
     with_aggregator(2, |aggregator| {
-        tell(aggregator, 0, 1, 10, 10);
-        assert_eq!(tell(aggregator, 1, 1, 10, 10), [(seconds(1), 20, 20)]);
+        notify(aggregator, 0, 1, 10, 10);
+        assert_eq!(notify(aggregator, 1, 1, 10, 10), [(seconds(1), 20, 20)]);
         let at = aggregator.setting.started + seconds(1);
         aggregator.take(Report::Over { shard: 0, at, seen: seen(0, 0) });
         for reached in 2..=20 {
-            assert_eq!(tell(aggregator, 1, reached, 0, 10), [(seconds(reached), 10, 0)]);
+            assert_eq!(notify(aggregator, 1, reached, 0, 10), [(seconds(reached), 10, 0)]);
         }
     });
 }
@@ -109,9 +109,9 @@ fn each_shard_has_a_lag_of_its_own() {
 #[test]
 fn a_row_is_reported_again_when_its_last_shard_has_reported() {
     with_aggregator(2, |aggregator| {
-        tell(aggregator, 0, 1, 10, 10);
-        tell(aggregator, 1, 1, 10, 10);
-        (2..=9).for_each(|reached| drop(tell(aggregator, 0, reached, 1, 10)));
+        notify(aggregator, 0, 1, 10, 10);
+        notify(aggregator, 1, 1, 10, 10);
+        (2..=9).for_each(|reached| drop(notify(aggregator, 0, reached, 1, 10)));
         aggregator.take(Report::Interval { shard: 1, reached: 9, seen: seen(5, 10) });
         let row = |to, established| (seconds(to), 20, established);
         assert_eq!(
@@ -131,7 +131,7 @@ fn a_moment_behind_the_last_interval_has_no_row() {
         (1_500, vec![(2, false, (Nanos::from_millis(1_500), 0, 4))]),
     ] {
         with_aggregator(1, |aggregator| {
-            assert_eq!(tell(aggregator, 0, 1, 10, 10), [(seconds(1), 10, 10)]);
+            assert_eq!(notify(aggregator, 0, 1, 10, 10), [(seconds(1), 10, 10)]);
             let at = aggregator.setting.started + Nanos::from_millis(ended_ms);
             aggregator.take(Report::Over { shard: 0, at, seen: seen(4, 0) });
             assert_eq!(shown(aggregator), expected);

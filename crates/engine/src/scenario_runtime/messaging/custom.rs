@@ -46,7 +46,7 @@ impl ScenarioRuntime {
     }
 
     /// A response is complete. Returns what ends reading, if anything does.
-    pub(super) fn hear_custom<S: Sockets>(
+    pub(super) fn handle_custom<S: Sockets>(
         &mut self,
         socket: Socket,
         response: CustomResponse<'_>,
@@ -54,12 +54,12 @@ impl ScenarioRuntime {
         sockets: &mut S,
     ) -> Option<End> {
         let phase = self.pool.connections.find(socket)?.phase;
-        let Phase::Response { attempt } = phase else { return self.hear_unasked(socket, phase, sockets) };
+        let Phase::Response { attempt } = phase else { return self.handle_unasked(socket, phase, sockets) };
         if self.is_before_message(socket) {
-            return Some(self.hear_early());
+            return Some(self.handle_early());
         }
         self.pool.reachability_guard.was_connected = true;
-        self.hear_first(attempt, at);
+        self.record_first_byte(attempt, at);
         if !response.bytes.is_empty() {
             self.take_body(attempt, response.bytes);
         }
@@ -110,7 +110,7 @@ impl ScenarioRuntime {
     }
 
     /// Bytes that came before the request left: the response after them could not be told apart from them.
-    pub(super) fn hear_early(&mut self) -> End {
+    pub(super) fn handle_early(&mut self) -> End {
         self.unreported.counts[Counter::Unsolicited] += 1;
         End::Lost(Failure::Protocol(metrics::ProtocolFault::Unsolicited))
     }

@@ -63,7 +63,7 @@ impl ScenarioRuntime {
         self.check_budget_lease();
         let bytes = self.bytes_spent();
         let budget_lease = self.users.budget_lease.as_mut()?;
-        budget_lease.tell_bytes(bytes, false);
+        budget_lease.report_bytes(bytes, false);
         if self.users.budget.is_over { None } else { budget_lease.is_over_since(now, planned) }
     }
 
@@ -71,7 +71,7 @@ impl ScenarioRuntime {
     pub(crate) fn settle_budget(&mut self) {
         let bytes = self.bytes_spent();
         if let Some(budget_lease) = &mut self.users.budget_lease {
-            budget_lease.tell_bytes(bytes, true);
+            budget_lease.report_bytes(bytes, true);
         }
     }
 

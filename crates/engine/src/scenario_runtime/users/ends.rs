@@ -46,7 +46,7 @@ impl ScenarioRuntime {
         if self.work.capture_options.bodies {
             let mut head = self.pool.heads.last().to_vec();
             wire::http1::unfold(&mut head);
-            self.unreported.tool_details.hear_head(&head);
+            self.unreported.tool_details.read_head(&head);
         }
         self.count_kernel_drops(sockets);
         self.close_gracefully(now, sockets);

@@ -227,7 +227,7 @@ impl ScenarioRuntime {
         if !self.users.all[user as usize].is_inside {
             return Some(view);
         }
-        let view = self.hear_of_fork(user, view, at, sockets)?;
+        let view = self.handle_fork(user, view, at, sockets)?;
         if matches!(view, LastExchange::Failed | LastExchange::NoConnection) {
             self.handle_failure(user, at, sockets);
         } else if let Some(place) = self.users.programs.place(user)

@@ -210,7 +210,7 @@ impl States {
             return Err(format!("cookie {name}: it is longer than {COOKIE_BYTES_MAX} bytes; shorten its value"));
         }
         let now_s = self.now(now).as_secs();
-        self.state(user).jar.hear(format!("{name}={value}; Path=/").as_bytes(), home, now_s);
+        self.state(user).jar.store(format!("{name}={value}; Path=/").as_bytes(), home, now_s);
         Ok(())
     }
 
@@ -398,14 +398,14 @@ fn make_at(
 }
 
 /// Keeps the cookies that a response sets.
-fn hear_cookies(jar: &mut Jar, kept: &KeptBody, target: &Target, request: Option<&Request>, now: u64) {
+fn store_cookies(jar: &mut Jar, kept: &KeptBody, target: &Target, request: Option<&Request>, now: u64) {
     let set = http1::fields(&kept.head).filter(|(name, _)| name.eq_ignore_ascii_case(b"set-cookie"));
     for (_, value) in set {
         let from = match request {
             Some(request) => place_of(target, request),
             None => CookieEndpoint { host: &target.host, path: "/", is_tls: target.tls.is_some() },
         };
-        jar.hear(value, from, now);
+        jar.store(value, from, now);
     }
 }
 

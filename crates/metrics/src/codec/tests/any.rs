@@ -51,7 +51,7 @@ impl Deed {
             }
             Self::Words(word, count) => seen.counts.count_status_word(word, *count),
             Self::Covers(time) => seen.cover(*time),
-            Self::Hears(number, text) => seen.hear(usize::from(*number), text),
+            Self::Hears(number, text) => seen.learn_text(usize::from(*number), text),
             Self::Blames(failure, place, count) => {
                 seen.failures_by_host.add(*failure, &format!("host{place}:80").into(), *count);
             }
@@ -61,7 +61,7 @@ impl Deed {
                 seen.tool_details.first_length = *length;
                 seen.tool_details.lengths_differ += differ;
                 seen.tool_details.rows_left_out += differ;
-                seen.tool_details.hear_head(head);
+                seen.tool_details.read_head(head);
             }
             Self::KeepsSlow(traced) => {
                 seen.tool_details.slowest.keep(*traced, 3);

@@ -76,8 +76,8 @@ fn all() -> Snapshot {
         (tally.tried, tally.established, tally.sent, tally.answered, tally.failed) = (5, 4, 300, 290, 3);
         tally.response.record(7_000_000);
     }
-    seen.hear(14, "too busy");
-    seen.hear(4_999, "bye");
+    seen.learn_text(14, "too busy");
+    seen.learn_text(4_999, "bye");
     seen.keep_sample(Sample {
         at_ns: 5,
         step: 1,
@@ -123,7 +123,7 @@ fn check_custom(seen: &Snapshot) {
 
 fn keep_particulars(all: &mut ToolDetails) {
     (all.first_length, all.lengths_differ, all.rows_left_out) = (10, 2, 1);
-    all.hear_head(b"HTTP/1.1 200 OK");
+    all.read_head(b"HTTP/1.1 200 OK");
     let times = [1, 2, 3, 4, 5, 6];
     let [start_ns, wait_ns, first_byte_ns, service_ns, response_ns, bytes] = times;
     all.keep_row(Row {

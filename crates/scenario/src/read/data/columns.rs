@@ -46,7 +46,7 @@ fn read(reader: &mut Reader<'_>, node: &Node) -> Columns {
     columns.is_typed = true;
     for (name, at, node) in reader.named(node) {
         if name.trim().is_empty() {
-            let _: Read<()> = reader.tell(at, Problem::Name(crate::diagnostic::NameFault::Bad(shortened(name))));
+            let _: Read<()> = reader.emit(at, Problem::Name(crate::diagnostic::NameFault::Bad(shortened(name))));
             continue;
         }
         columns.names.push(name.to_owned());

@@ -52,7 +52,7 @@ pub(super) fn bound(
 /// Slots have no place in a pattern, which is made once.
 fn refuse_pattern<T>(reader: &mut Reader<'_>, node: &Node, text: &Pattern) -> Read<T> {
     let at = text.slots().next().map(|slot| crate::source::Span::new(slot.at.start, slot.at.end));
-    reader.tell(at.unwrap_or(node.at), Problem::SlotInPattern)
+    reader.emit(at.unwrap_or(node.at), Problem::SlotInPattern)
 }
 
 fn is_pattern(text: &str) -> bool {
@@ -155,5 +155,5 @@ fn quoted(parts: Vec<PatternPart>, quote: char) -> Vec<PatternPart> {
 /// Slots stand left of the value.
 fn slot_here<T>(reader: &mut Reader<'_>, node: &Node, text: &Pattern) -> Read<T> {
     let at = text.slots().next().map(|slot| crate::source::Span::new(slot.at.start, slot.at.end));
-    reader.tell(at.unwrap_or(node.at), Problem::SlotLeft)
+    reader.emit(at.unwrap_or(node.at), Problem::SlotLeft)
 }

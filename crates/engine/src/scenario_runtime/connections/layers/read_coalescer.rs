@@ -50,7 +50,7 @@ impl ReadCoalescer {
 
     /// Records the time to the first byte of a response.
     #[inline]
-    pub(crate) fn hear(&mut self, time: Nanos) {
+    pub(crate) fn record(&mut self, time: Nanos) {
         self.responses += 1;
         if time < self.fastest[FAST_MAX] {
             let place = self.fastest.partition_point(|known| *known <= time);
@@ -89,7 +89,7 @@ mod tests {
 
     /// Records `count` responses, each after `time`.
     fn received(coalescer: &mut ReadCoalescer, count: u64, time: Nanos) -> Nanos {
-        (0..count).for_each(|_| coalescer.hear(time));
+        (0..count).for_each(|_| coalescer.record(time));
         coalescer.span()
     }
 
@@ -126,7 +126,7 @@ mod tests {
         for turned in [0, 1, 17, 500, 999] {
             let mut coalescer = ReadCoalescer::default();
             for time in times.iter().cycle().skip(turned).take(2 * WHOLE as usize) {
-                coalescer.hear(Nanos(*time * 10_000));
+                coalescer.record(Nanos(*time * 10_000));
             }
             assert_eq!(
                 coalescer.span(),

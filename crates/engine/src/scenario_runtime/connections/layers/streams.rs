@@ -237,7 +237,7 @@ impl ScenarioRuntime {
                 Ok((taken, said)) => {
                     from += taken;
                     let needs_more = matches!(said, ConnectionEvent::NeedMore);
-                    self.hear_shared(socket, &said, at, sockets);
+                    self.handle_shared(socket, &said, at, sockets);
                     if needs_more && from == bytes.len() {
                         break;
                     }
@@ -279,18 +279,18 @@ impl ScenarioRuntime {
     }
 
     #[inline]
-    fn hear_shared<S: Sockets>(&mut self, socket: Socket, said: &ConnectionEvent<'_>, at: Nanos, sockets: &mut S) {
+    fn handle_shared<S: Sockets>(&mut self, socket: Socket, said: &ConnectionEvent<'_>, at: Nanos, sockets: &mut S) {
         match *said {
             ConnectionEvent::Room => self.resume(socket),
             ConnectionEvent::Interim { tag, fields, .. } => {
-                self.hear_first(Key::from_bits(tag), at);
+                self.record_first_byte(Key::from_bits(tag), at);
                 if let (Some(attempt), Some(fields)) = (self.in_flight.attempts.find(Key::from_bits(tag)), fields) {
                     attempt.record_fields(PartKind::Head, fields);
                 }
             }
             ConnectionEvent::Head { tag, head: Head::Fields { status, fields }, is_last } => {
                 let key = Key::from_bits(tag);
-                self.hear_first(key, at);
+                self.record_first_byte(key, at);
                 let has_room = self.has_room_for_head(key, fields);
                 if let Some(attempt) = self.in_flight.attempts.find(key) {
                     attempt.status = Some(status);
@@ -307,7 +307,7 @@ impl ScenarioRuntime {
             }
             ConnectionEvent::Body { tag, bytes, is_last } => {
                 let key = Key::from_bits(tag);
-                self.hear_first(key, at);
+                self.record_first_byte(key, at);
                 if !self.take_messages(key, bytes, at) {
                     self.take_body(key, bytes);
                 }
@@ -343,7 +343,7 @@ impl ScenarioRuntime {
         }
     }
 
-    pub(in crate::scenario_runtime) fn hear_first(&mut self, key: Key, at: Nanos) {
+    pub(in crate::scenario_runtime) fn record_first_byte(&mut self, key: Key, at: Nanos) {
         if let Some(attempt) = self.in_flight.attempts.find(key) {
             attempt.first_byte = attempt.first_byte.min(at);
         }
@@ -357,7 +357,7 @@ impl ScenarioRuntime {
             self.pool.connections.proven += u64::from(is_first);
         }
         if let Some(attempt) = self.in_flight.attempts.find(key) {
-            self.pool.links.read_coalescer.hear(attempt.first_byte.since(attempt.sent));
+            self.pool.links.read_coalescer.record(attempt.first_byte.since(attempt.sent));
         }
         // Each step determines whether its connection is used again.
         let step =

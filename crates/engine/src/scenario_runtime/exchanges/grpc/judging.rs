@@ -61,7 +61,7 @@ impl ScenarioRuntime {
             && !self.unreported.has_server_text(status.index())
         {
             let message = self.work.secrets.hide(&grpc::percent_decode(message));
-            self.unreported.hear(status.index(), &message);
+            self.unreported.learn_text(status.index(), &message);
         }
     }
 

@@ -13,7 +13,7 @@ use crate::user::{LastExchange, UserPhase};
 
 impl ScenarioRuntime {
     /// One of several exchanges is over, or the user comes back to them: further ones begin, or all have ended.
-    pub(super) fn hear_of_fork<S: Sockets>(
+    pub(super) fn handle_fork<S: Sockets>(
         &mut self,
         user: u32,
         view: LastExchange,

@@ -12,7 +12,7 @@ use crate::scenario_runtime::exchanges::captured_response::KeptBody;
 use crate::scenario_runtime::exchanges::step::{PreparedCall, PreparedStep};
 use crate::scenario_runtime::exchanges::{Attempt, Exchange};
 use crate::scenario_runtime::users::programs::Use;
-use crate::scenario_runtime::users::variables::hear_cookies;
+use crate::scenario_runtime::users::variables::store_cookies;
 
 impl ScenarioRuntime {
     /// What the user remembers of a response. `is_last`: nothing follows it. Returns the outcome of the exchange.
@@ -52,7 +52,7 @@ impl ScenarioRuntime {
         let target = &self.pool.origins[usize::from(step.origin)].target;
         if has_cookies && let Some(kept) = attempt.kept.as_deref() {
             let path = step.made.as_deref().or(step.dynamic_parts.as_ref().map(|(_, base)| &**base));
-            hear_cookies(&mut state.jar, kept, target, path, now);
+            store_cookies(&mut state.jar, kept, target, path, now);
         }
         let Some((dynamic_parts, _)) = step.dynamic_parts.as_ref().filter(|_| is_last) else { return outcome };
         let is_failed = outcome != Outcome::Succeeded;

@@ -15,14 +15,14 @@ impl Net {
         let completion = first.remove();
         self.spend();
         let reported = match completion {
-            Completion::Connected(socket) => self.tell_connected(host, socket),
-            Completion::Refused(socket, error) => self.tell_failed(host, socket, error),
-            Completion::Waiting(listener, end) => self.tell_accepted(host, listener, end),
-            Completion::Readable(socket) => self.tell_read(host, socket),
+            Completion::Connected(socket) => self.report_connected(host, socket),
+            Completion::Refused(socket, error) => self.report_failed(host, socket, error),
+            Completion::Waiting(listener, end) => self.report_accepted(host, listener, end),
+            Completion::Readable(socket) => self.report_read(host, socket),
             Completion::Sent(socket, buffer) if self.slot(host, socket).is_some() => HostEvent::Sent(socket, buffer),
             Completion::Sent(..) => HostEvent::Nothing,
             Completion::NewPeer(listener, socket) => HostEvent::Accepted(listener, socket),
-            Completion::Datagram(socket, bytes) => self.tell_datagram(host, socket, bytes),
+            Completion::Datagram(socket, bytes) => self.report_datagram(host, socket, bytes),
             Completion::DatagramRefused(socket) if self.slot(host, socket).is_some() => {
                 HostEvent::Refused(socket, SocketError::Refused)
             }
@@ -42,7 +42,7 @@ impl Net {
         Some(reported)
     }
 
-    pub(super) fn tell_connected(&mut self, host: Host, socket: Socket) -> HostEvent {
+    pub(super) fn report_connected(&mut self, host: Host, socket: Socket) -> HostEvent {
         let Some(slot) = self.slot(host, socket) else { return HostEvent::Nothing };
         let Kind::Connecting(end) = slot.kind else { return HostEvent::Nothing };
         slot.kind = Kind::Stream(end);
@@ -51,7 +51,7 @@ impl Net {
         HostEvent::Connected(socket)
     }
 
-    pub(super) fn tell_failed(&mut self, host: Host, socket: Socket, error: SocketError) -> HostEvent {
+    pub(super) fn report_failed(&mut self, host: Host, socket: Socket, error: SocketError) -> HostEvent {
         let Some(slot) = self.slot(host, socket) else { return HostEvent::Nothing };
         let kind = slot.kind;
         let mut left = Left::default();
@@ -66,7 +66,7 @@ impl Net {
         HostEvent::Failed(socket, error, left)
     }
 
-    pub(super) fn tell_accepted(&mut self, host: Host, listener: Socket, end: usize) -> HostEvent {
+    pub(super) fn report_accepted(&mut self, host: Host, listener: Socket, end: usize) -> HostEvent {
         let Some(Kind::Listener(address)) = self.slot(host, listener).map(|slot| slot.kind) else {
             // There is no listener any more: the kernel resets the waiting connections.
             self.ends[end].owner = Owner::Gone;
@@ -91,7 +91,7 @@ impl Net {
         HostEvent::Accepted(listener, socket)
     }
 
-    pub(super) fn tell_read(&mut self, host: Host, socket: Socket) -> HostEvent {
+    pub(super) fn report_read(&mut self, host: Host, socket: Socket) -> HostEvent {
         let Some(slot) = self.slot(host, socket) else { return HostEvent::Nothing };
         let receives = slot.receives;
         let Kind::Stream(number) = slot.kind else { return HostEvent::Nothing };
@@ -100,7 +100,7 @@ impl Net {
         end.read_is_due = false;
         if !receives {
             return match end.error {
-                Some(error) if !end.queue.is_empty() => self.tell_failed(host, socket, error),
+                Some(error) if !end.queue.is_empty() => self.report_failed(host, socket, error),
                 _ => HostEvent::Nothing,
             };
         }
@@ -115,7 +115,7 @@ impl Net {
             return HostEvent::Received(socket, bytes);
         }
         if let Some(error) = end.error {
-            return self.tell_failed(host, socket, error);
+            return self.report_failed(host, socket, error);
         }
         if end.fin_arrived && !end.fin_reported {
             end.fin_reported = true;
