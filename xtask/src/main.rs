@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_tell_of_verbs_that_are_there() {
+    fn pages_notify_of_verbs_that_are_there() {
         let reported = reported();
         assert!(reported.len() > 10, "only {} were found", reported.len());
         for (page, verb) in reported {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use sources::{root, tracked};
 
 /// Words that no identifier may contain, each with its replacement.
-const IDENTIFIERS: [(&str, &str); 35] = [
+const IDENTIFIERS: [(&str, &str); 37] = [
     ("afar", "remote"),
     ("asked", "requested"),
     ("attendance", "waiters"),
@@ -18,6 +18,7 @@ const IDENTIFIERS: [(&str, &str); 35] = [
     ("goodbyes", "graceful_close"),
     ("halt", "pause"),
     ("halving", "probe_arithmetic"),
+    ("hear", "handle, receive, record"),
     ("heard", "received"),
     ("hopeless", "failure_rate_guard"),
     ("lookout", "log_config"),
@@ -35,6 +36,7 @@ const IDENTIFIERS: [(&str, &str); 35] = [
     ("shelf", "journal"),
     ("spoiled", "unreliable"),
     ("strikes", "fault_injected"),
+    ("tell", "report, notify, publish"),
     ("teller", "reporter"),
     ("tenure", "slot_grant"),
     ("tenures", "slot_grants"),

@@ -33,10 +33,10 @@ fn waits(driver: &mut impl Driver, span: Nanos) -> Vec<u64> {
 
 /// Time from the wake to its event, by the clock that both threads share.
 fn wakes(driver: &mut impl Driver, clock: Clock) -> Vec<u64> {
-    let (waker, (ask, requested), (tell, reported)) = (driver.waker(), channel(), channel());
+    let (waker, (ask, requested), (notify, reported)) = (driver.waker(), channel(), channel());
     let thread = std::thread::spawn(move || {
         while requested.recv().is_ok() {
-            tell.send(clock.now()).expect("somebody hears it");
+            notify.send(clock.now()).expect("somebody hears it");
             waker.wake();
         }
     });

@@ -94,14 +94,14 @@ pub fn drivers(choice: Choice) -> Result<Vec<DriverSelection>, std::io::Error> {
 ///
 /// # Errors
 /// The system gives no socket or no thread.
-pub fn run(driver: &DriverSelection, tell: &mut dyn FnMut(&Row)) -> Result<(), SelftestError> {
-    loads::Bench { world: RealWorld::new(driver), tell }.all()
+pub fn run(driver: &DriverSelection, notify: &mut dyn FnMut(&Row)) -> Result<(), SelftestError> {
+    loads::Bench { world: RealWorld::new(driver), notify }.all()
 }
 
 /// The same loads in a simulated network with these faults; the same seed gives the same figures.
 ///
 /// # Errors
 /// A simulated driver does not work.
-pub fn simulate(seed: u64, faults: Faults, tell: &mut dyn FnMut(&Row)) -> Result<(), SelftestError> {
-    loads::Bench { world: SimulatedWorld::new(seed, faults), tell }.all()
+pub fn simulate(seed: u64, faults: Faults, notify: &mut dyn FnMut(&Row)) -> Result<(), SelftestError> {
+    loads::Bench { world: SimulatedWorld::new(seed, faults), notify }.all()
 }

@@ -23,7 +23,7 @@ const TAIL: f64 = 2.0 * MILLI;
 /// The self-test in one world.
 pub(crate) struct Bench<'a, W> {
     pub(crate) world: W,
-    pub(crate) tell: &'a mut dyn FnMut(&Row),
+    pub(crate) notify: &'a mut dyn FnMut(&Row),
 }
 
 /// A measured figure and its expected value.
@@ -68,7 +68,7 @@ impl<W: World> Bench<'_, W> {
     fn report(&mut self, load: Words, figures: impl IntoIterator<Item = Figure>) {
         for Figure { name, unit, expected, measured, tolerance } in figures {
             let driver = self.world.name();
-            (self.tell)(&Row { driver, load, figure: name, unit, expected, measured, tolerance });
+            (self.notify)(&Row { driver, load, figure: name, unit, expected, measured, tolerance });
         }
     }
 

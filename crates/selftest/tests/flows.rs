@@ -154,7 +154,7 @@ fn the_books_of_the_target_have_what_each_flow_reports() {
 
 /// Each message goes to all who are in the room: users hear those of others, and take none of them for their own.
 #[test]
-fn users_of_a_room_hear_the_others() {
+fn users_of_a_room_receive_the_others() {
     let played = played("websocket", 1, 2, &Happens::default());
     let counts = &played.result.total.counts;
     assert_eq!((counts.messages_left(), played.checks()), (40, (40, 0)));

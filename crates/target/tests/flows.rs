@@ -69,11 +69,11 @@ fn json(bytes: &[u8]) -> Json {
 }
 
 on_each_driver! {
-    members_of_a_room_hear_each_other
+    members_of_a_room_receive_each_other
     files_come_back_whole
 }
 
-fn members_of_a_room_hear_each_other(kind: Kind) {
+fn members_of_a_room_receive_each_other(kind: Kind) {
     const MEMBERS: usize = 9;
     const MESSAGES: usize = 20;
     let server = server(kind);

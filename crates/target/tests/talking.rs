@@ -37,17 +37,17 @@ struct Seen {
 fn serve() -> (SocketAddr, Receiver<Seen>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
-    let (tell, reported) = channel();
+    let (notify, reported) = channel();
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            let tell = tell.clone();
-            std::thread::spawn(move || converse(stream, &tell));
+            let notify = notify.clone();
+            std::thread::spawn(move || converse(stream, &notify));
         }
     });
     (address, reported)
 }
 
-fn converse(mut stream: TcpStream, tell: &Sender<Seen>) {
+fn converse(mut stream: TcpStream, notify: &Sender<Seen>) {
     let (mut input, mut chunk) = (Vec::new(), [0; 4096]);
     let requested = loop {
         match stream.read(&mut chunk) {
@@ -92,7 +92,7 @@ fn converse(mut stream: TcpStream, tell: &Sender<Seen>) {
         }
     }
     // A test that has ended no longer receives.
-    let _ = tell.send(seen);
+    let _ = notify.send(seen);
 }
 
 fn response(text: &str, stream: &mut TcpStream, out: &mut Vec<u8>) {

@@ -23,14 +23,14 @@ pub(crate) fn selftest(driver: &DriverArgs) -> Exit {
     let mut wrote = output::write_stdout(&table.head(), language);
     let (mut rows, mut wrong) = (0, 0);
     for driver in &drivers {
-        let mut tell = |row: &Row| {
+        let mut notify = |row: &Row| {
             rows += 1;
             wrong += usize::from(!row.passes());
             if wrote == Wrote::All {
                 wrote = output::write_stdout(&table.row(row), language);
             }
         };
-        if let Err(error) = selftest::run(driver, &mut tell) {
+        if let Err(error) = selftest::run(driver, &mut notify) {
             output::complain(&in_words(&error, language));
             return Exit::System;
         }

@@ -32,7 +32,7 @@ pub(crate) fn watch(
     }
     let mut signals = Signals::new(ends)?;
     let requested = StopRequest::default();
-    let tell = requested.clone();
+    let notify = requested.clone();
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut first = Some(first);
         while !signals.is_closed() {
@@ -41,7 +41,7 @@ pub(crate) fn watch(
             if came.is_empty() {
                 continue;
             }
-            tell.0.store(true, Ordering::Relaxed);
+            notify.0.store(true, Ordering::Relaxed);
             match first.take() {
                 Some(first) => first(),
                 None if came.iter().all(|signal| *signal == SIGHUP) => {}

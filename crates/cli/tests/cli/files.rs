@@ -235,7 +235,7 @@ fn ctrl_c_ends_what_is_done_once() {
 fn ctrl_c_before_the_load_means_no_load() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("it is bound");
-    let (tell, requested) = std::sync::mpsc::channel();
+    let (notify, requested) = std::sync::mpsc::channel();
     let (go_on, may_response) = std::sync::mpsc::channel::<()>();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
@@ -244,7 +244,7 @@ fn ctrl_c_before_the_load_means_no_load() {
             while !lines.ends_with(b"\r\n\r\n") && reader.read_until(b'\n', &mut lines).is_ok_and(|count| count > 0) {}
             let path = String::from_utf8_lossy(&lines).split(' ').nth(1).unwrap_or_default().to_owned();
             let is_first = path == "/before";
-            let is_received = tell.send(path).is_ok() && (!is_first || may_response.recv().is_ok());
+            let is_received = notify.send(path).is_ok() && (!is_first || may_response.recv().is_ok());
             let response = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";
             if !is_received || reader.get_mut().write_all(response).is_err() {
                 return;

@@ -191,7 +191,7 @@ fn users_wait_as_long_as_the_server_says() {
 }
 
 #[test]
-fn users_hear_their_own_messages_among_those_of_others() {
+fn users_receive_their_own_messages_among_those_of_others() {
     on_both("websocket", &["POST /api/token", "GET /room/{id}"], |seen| {
         seen.has_no_failure();
         assert_eq!((seen.finished(1), seen.check()), (40, (40, 0)));

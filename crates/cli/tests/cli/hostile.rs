@@ -55,10 +55,10 @@ impl Held {
         let (own, curl) = args.split_at(args.iter().position(|word| *word == "curl").unwrap_or(args.len()));
         let mut command = onrush(&[own, &stays, curl].concat());
         let mut child = Ends::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
-        let (tell, said) = mpsc::channel::<String>();
+        let (notify, said) = mpsc::channel::<String>();
         let lines = BufReader::new(child.0.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
         // The receiver may be gone.
-        std::thread::spawn(move || lines.for_each(|line| drop(tell.send(line))));
+        std::thread::spawn(move || lines.for_each(|line| drop(notify.send(line))));
         // The memory of a run that is ended from here: what it may hold has come by then. Where it ends by itself at the
         // same moment, the signal ends the wait for the reader too.
         let mut before_end = None;

@@ -445,12 +445,12 @@ impl Leader {
     /// Bounds the wait for members whose reports the bus does not take.
     fn expire_blocked(&mut self, now: Nanos) {
         let Some(run) = &self.run else { return };
-        let cannot_tell = |place: &usize| {
+        let is_blocked = |place: &usize| {
             let Member { id, incarnation } = self.state.members[*place];
             let since = self.members.in_incarnation(id, incarnation).no_room_since;
             run.member_states[*place].goes_on() && since.is_some_and(|since| now.since(since) >= NO_ROOM_MAX)
         };
-        let all: Vec<usize> = (0..run.member_states.len()).filter(cannot_tell).collect();
+        let all: Vec<usize> = (0..run.member_states.len()).filter(is_blocked).collect();
         all.into_iter().for_each(|place| self.lose(place, now));
     }
 
@@ -462,14 +462,14 @@ impl Leader {
         let may_end = self.may_end(now);
         let Some(run) = &mut self.run else { return };
         let is_done = |member_state: &MemberState| {
-            let may_tell = match member_state.lost {
+            let may_report = match member_state.lost {
                 Some((_, true)) => false,
                 Some((since, false)) => {
                     now.since(since) < self.setting.late_news && self.state.intent < RunIntent::Stop
                 }
                 None => true,
             };
-            member_state.has_left || !may_tell || !member_state.has_part
+            member_state.has_left || !may_report || !member_state.has_part
         };
         let is_any = run.member_states.iter().any(|member_state| member_state.has_part);
         if is_any && may_end && run.member_states.iter().all(is_done) {

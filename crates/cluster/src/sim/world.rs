@@ -141,7 +141,7 @@ pub(super) struct Node {
 
 pub(super) enum Event {
     Ask(Client, BusCommand),
-    Tell(Client, BusEvent),
+    Report(Client, BusEvent),
     Happens(Happens),
     Heals(Client),
     Leaves(Client),
@@ -313,7 +313,7 @@ impl World {
     /// Delivers the events of the broker.
     fn carry(&mut self) {
         while let Some((client, received)) = self.broker.next_received() {
-            self.send(client, || Event::Tell(client, received.clone()));
+            self.send(client, || Event::Report(client, received.clone()));
         }
     }
 
@@ -400,7 +400,7 @@ impl World {
             let at = node.stalled_until;
             node.wakes_at = at;
             if let Some(received) = received {
-                self.put(at, Event::Tell(client, received));
+                self.put(at, Event::Report(client, received));
             }
             return Ok(());
         }
@@ -460,7 +460,7 @@ impl World {
                                 self.carry();
                             }
                         }
-                        Event::Tell(client, received) => {
+                        Event::Report(client, received) => {
                             if !self.is_cut(client) {
                                 self.wake(client, Some(received))?;
                             }

@@ -133,11 +133,11 @@ type Lags = Arc<Mutex<(Distribution, u64)>>;
 pub(crate) fn try_out(
     order: &BenchmarkOrder,
     stop: &StopHandle,
-    tell: impl FnMut(Moment),
+    notify: impl FnMut(Moment),
 ) -> Result<BenchmarkOutcome, BusBenchmarkError> {
     // The cluster has no other member: neither workers that make load, nor another benchmark.
     let bus_url = order.bus_url.named(format!("sim-{:016x}", order.who));
-    let outcome = tried(&BenchmarkOrder { bus_url: bus_url.clone(), ..order.clone() }, stop, tell);
+    let outcome = tried(&BenchmarkOrder { bus_url: bus_url.clone(), ..order.clone() }, stop, notify);
     forget(&bus_url);
     outcome
 }
@@ -145,7 +145,7 @@ pub(crate) fn try_out(
 fn tried(
     order: &BenchmarkOrder,
     stop: &StopHandle,
-    mut tell: impl FnMut(Moment),
+    mut notify: impl FnMut(Moment),
 ) -> Result<BenchmarkOutcome, BusBenchmarkError> {
     let begun = Instant::now();
     let known = SharedFacts {

@@ -64,13 +64,13 @@ fn gathering_ends_in_time<D: Driver>(mut lab: Real<D>) {
 /// Queued sends are not delayed: the peer has them while a driver sleeps for an hour.
 fn what_is_sent_leaves_before_a_sleep<D: Driver + 'static>(make: fn(Clock) -> Result<D, std::io::Error>) {
     for is_lent in [false, true] {
-        let (tell, peer) = channel();
+        let (notify, peer) = channel();
         // It sleeps until this program ends.
         std::thread::spawn(move || {
             let mut lab = Real::on(make);
             let (socket, peer) = connected(&mut lab);
             let template = lab.driver().sockets().register(Arc::from(&b"ping"[..]));
-            tell.send(peer).expect("somebody hears it");
+            notify.send(peer).expect("somebody hears it");
             lab.driver().coalesce(HOUR);
             let bytes = if is_lent { Outgoing::Lent(b"ping".to_vec()) } else { Outgoing::Template(template, 0..4) };
             lab.driver().sockets().send(socket, bytes);

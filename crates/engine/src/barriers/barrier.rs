@@ -98,9 +98,9 @@ impl BarrierRounds {
         participant: usize,
         last: u64,
         now: Nanos,
-        tell: &mut impl FnMut(usize),
+        notify: &mut impl FnMut(usize),
     ) -> Arrival {
-        self.expire_rounds(now, tell);
+        self.expire_rounds(now, notify);
         // Users that a round went on without are late; a user that took part in it forms the next one.
         if let Some(missed) = self.missed.as_mut().filter(|missed| missed.users > 0 && last < missed.round) {
             missed.users -= 1;
@@ -120,7 +120,7 @@ impl BarrierRounds {
         }
         let until = self.until();
         if self.arrived >= self.users {
-            self.release(until.min(now + LEAD), Cause::Full, tell);
+            self.release(until.min(now + LEAD), Cause::Full, notify);
         }
         Arrival::Waits { round, until }
     }
@@ -131,33 +131,39 @@ impl BarrierRounds {
     }
 
     /// Checks whether the round being formed has timed out.
-    fn expire_rounds(&mut self, now: Nanos, tell: &mut impl FnMut(usize)) {
+    fn expire_rounds(&mut self, now: Nanos, notify: &mut impl FnMut(usize)) {
         let until = self.until();
         if self.arrived == 0 || now < until {
             return;
         }
         self.missed = Some(Missed { round: self.round, at: until, users: self.users - self.arrived });
-        self.release(until, Cause::Time, tell);
+        self.release(until, Cause::Time, notify);
     }
 
-    fn release(&mut self, at: Nanos, cause: Cause, tell: &mut impl FnMut(usize)) {
+    fn release(&mut self, at: Nanos, cause: Cause, notify: &mut impl FnMut(usize)) {
         let (round, users) = (self.round, std::mem::take(&mut self.arrived));
         self.released.push_back(Released { round, at, users, uncounted: Some(cause) });
         self.round += 1;
-        std::mem::take(&mut self.participants).into_iter().for_each(tell);
+        std::mem::take(&mut self.participants).into_iter().for_each(notify);
     }
 
     /// No more users could come: the waiting users go on.
-    pub(crate) fn give_up_waiting(&mut self, now: Nanos, tell: &mut impl FnMut(usize)) {
-        self.expire_rounds(now, tell);
+    pub(crate) fn give_up_waiting(&mut self, now: Nanos, notify: &mut impl FnMut(usize)) {
+        self.expire_rounds(now, notify);
         if self.arrived > 0 {
-            self.release(self.until().min(now + LEAD), Cause::Short, tell);
+            self.release(self.until().min(now + LEAD), Cause::Short, notify);
         }
     }
 
     /// When a round was released; `users` of them go on with that.
-    pub(crate) fn go_on(&mut self, round: u64, users: u64, now: Nanos, tell: &mut impl FnMut(usize)) -> Option<Nanos> {
-        self.expire_rounds(now, tell);
+    pub(crate) fn go_on(
+        &mut self,
+        round: u64,
+        users: u64,
+        now: Nanos,
+        notify: &mut impl FnMut(usize),
+    ) -> Option<Nanos> {
+        self.expire_rounds(now, notify);
         let place = self.released.iter().position(|released| released.round == round)?;
         let released = &mut self.released[place];
         released.users = released.users.saturating_sub(users);

@@ -197,7 +197,7 @@ impl Count {
 }
 
 #[test]
-fn half_of_the_users_tell_the_truth() {
+fn half_of_the_users_measure_the_truth() {
     let cases = cases::all(PARTS as usize);
     let mut kinds: [BTreeMap<&str, Count>; 2] = Default::default();
     for number in claims::seeds::for_this_run(cases.len() as u64, PARTS) {

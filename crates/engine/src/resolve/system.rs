@@ -12,7 +12,7 @@ const LOOKUP_TIME_MAX: Duration = Duration::from_secs(12);
 /// Queries the system's resolver, on a thread of its own: nothing else ends a lookup that hangs.
 pub(super) fn look_up(host: &str) -> Result<Vec<IpAddr>, ResolveError> {
     let failed = |reason: String| ResolveError::Lookup { host: host.to_owned(), reason };
-    let (reported, hear) = mpsc::sync_channel(1);
+    let (reported, receive) = mpsc::sync_channel(1);
     let name = host.to_owned();
     let requested = std::thread::Builder::new().name("resolver".to_owned()).spawn(move || {
         let found = (name.as_str(), 0).to_socket_addrs();
@@ -20,7 +20,7 @@ pub(super) fn look_up(host: &str) -> Result<Vec<IpAddr>, ResolveError> {
         reported.send(found.map(|addresses| addresses.map(|address| address.ip()).collect::<Vec<_>>())).ok();
     });
     requested.map_err(|error| failed(error.to_string()))?;
-    match hear.recv_timeout(LOOKUP_TIME_MAX) {
+    match receive.recv_timeout(LOOKUP_TIME_MAX) {
         Ok(Ok(addresses)) => Ok(addresses),
         Ok(Err(error)) if is_nobody_to_ask(&error) => Err(failed(error.to_string())),
         Ok(Err(_)) => Err(ResolveError::Unknown { host: host.to_owned() }),

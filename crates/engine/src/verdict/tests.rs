@@ -269,7 +269,7 @@ fn verdict_of_rounds(total: &Snapshot, slices: &Slices, first: &Distribution) ->
 
 /// A load that ends by a number has no time for a probe: the first round shows what half of the users would get.
 #[test]
-fn first_requests_that_find_no_queue_tell_of_the_limit() {
+fn first_requests_that_find_no_queue_show_the_limit() {
     let (mut total, mut first) = (seen(0, 0, 20), Distribution::default());
     for place in 1..=20 {
         first.record(place * MILLI);

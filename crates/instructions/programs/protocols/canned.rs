@@ -75,12 +75,12 @@ impl Sockets for CannedSockets {
 
     fn send(&mut self, socket: Socket, outgoing: Outgoing) {
         let (responses, sent) = match outgoing {
-            Outgoing::Template(..) => (self.peer.hear(socket, ConnectionEvent::Template), None),
+            Outgoing::Template(..) => (self.peer.receive(socket, ConnectionEvent::Template), None),
             Outgoing::Shared(bytes, range) => {
-                (self.peer.hear(socket, ConnectionEvent::Bytes(&bytes[range])), Some(None))
+                (self.peer.receive(socket, ConnectionEvent::Bytes(&bytes[range])), Some(None))
             }
-            Outgoing::Whole(bytes) => (self.peer.hear(socket, ConnectionEvent::Bytes(&bytes)), Some(None)),
-            Outgoing::Lent(bytes) => (self.peer.hear(socket, ConnectionEvent::Bytes(&bytes)), Some(Some(bytes))),
+            Outgoing::Whole(bytes) => (self.peer.receive(socket, ConnectionEvent::Bytes(&bytes)), Some(None)),
+            Outgoing::Lent(bytes) => (self.peer.receive(socket, ConnectionEvent::Bytes(&bytes)), Some(Some(bytes))),
         };
         if let Some(buffer) = sent {
             self.next.push_back(Next::Sent(socket));

@@ -16,10 +16,10 @@ pub(crate) enum AnyPeer {
 
 impl AnyPeer {
     /// Handles bytes sent on a connection; true when it has something to send.
-    pub(super) fn hear(&mut self, socket: Socket, said: ConnectionEvent<'_>) -> bool {
+    pub(super) fn receive(&mut self, socket: Socket, said: ConnectionEvent<'_>) -> bool {
         match self {
-            Self::Streams(peer) => peer.hear(socket, said),
-            Self::Greeting(peer) => peer.hear(socket, said),
+            Self::Streams(peer) => peer.receive(socket, said),
+            Self::Greeting(peer) => peer.receive(socket, said),
         }
     }
 

@@ -103,7 +103,7 @@ impl Streams {
 }
 
 impl Streams {
-    pub(super) fn hear(&mut self, socket: Socket, said: ConnectionEvent<'_>) -> bool {
+    pub(super) fn receive(&mut self, socket: Socket, said: ConnectionEvent<'_>) -> bool {
         let ConnectionEvent::Bytes(mut bytes) = said else { return false };
         let index = socket.index as usize;
         if self.connections.len() <= index {

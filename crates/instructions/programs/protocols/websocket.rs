@@ -26,7 +26,7 @@ impl Default for Greeting {
 
 impl Greeting {
     #[inline]
-    pub(super) fn hear(&mut self, socket: Socket, said: ConnectionEvent<'_>) -> bool {
+    pub(super) fn receive(&mut self, socket: Socket, said: ConnectionEvent<'_>) -> bool {
         match said {
             // Messages are registered.
             ConnectionEvent::Template => true,

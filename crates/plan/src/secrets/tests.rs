@@ -3,7 +3,7 @@ use base64::Engine as _;
 use super::*;
 
 #[test]
-fn names_tell_secrets() {
+fn names_reveal_secrets() {
     for name in [
         "Authorization",
         "authorization",
@@ -242,7 +242,7 @@ fn values_that_are_known_are_hidden_anywhere() {
 
 /// In a query or a form some names are secret that elsewhere have other meanings.
 #[test]
-fn names_of_queries_tell_secrets() {
+fn names_of_queries_reveal_secrets() {
     for (text, meant) in [
         ("https://h/f?code=abcdefgh==&x=1", "https://h/f?code=***&x=1"),
         ("/f?x=1&key=AIzaSy123", "/f?x=1&key=***"),

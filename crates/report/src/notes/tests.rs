@@ -25,7 +25,7 @@ fn notes_carry_the_figures_of_the_whole_run() {
     let plan = flags.plan().expect("a good plan");
     let mut total = Snapshot::default();
     total.counts[Counter::ConnectionsEstablished] = 100;
-    let mut tell = |seen: &Snapshot| {
+    let mut notify = |seen: &Snapshot| {
         let part = engine::ScenarioInterval { paused: Nanos::ZERO, seen, added: seen, total: &total };
         let interval = Interval::new(
             &engine::Interval {
@@ -47,17 +47,17 @@ fn notes_carry_the_figures_of_the_whole_run() {
         let notes = watch.interval(&interval, &kernel);
         notes.iter().map(|note| (note.kind(), note_text(note, Language::En))).collect::<Vec<_>>()
     };
-    let first = tell(&seen(&[(Failure::ConnectTimeout, 5), (Failure::ConnectRefused, 2)], 1));
+    let first = notify(&seen(&[(Failure::ConnectTimeout, 5), (Failure::ConnectRefused, 2)], 1));
     assert_eq!(first.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), ["refused", "accept-queue"]);
     assert!(first[1].1.contains("1 took more than 1 s and 5 were not established in time"), "{first:?}");
     let mut later = seen(&[(Failure::ConnectTimeout, 28), (Failure::ConnectRefused, 5), (Failure::NoDescriptor, 4)], 6);
     (later.counts[Counter::CutOff], later.gauges.connections_open) = (2, 1_000);
-    assert_eq!(tell(&later).iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), ["descriptors"]);
+    assert_eq!(notify(&later).iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), ["descriptors"]);
     (later.counts[Counter::CutOff], later.gauges.connections_open) = (3, 1_000);
-    assert_eq!(tell(&later), [], "each kind is told once");
-    assert_eq!(tell(&later).iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), ["server-limit"]);
+    assert_eq!(notify(&later), [], "each kind is told once");
+    assert_eq!(notify(&later).iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), ["server-limit"]);
     later.counts[Counter::CutOff] = 7;
-    assert_eq!(tell(&later), [], "each kind is told once");
+    assert_eq!(notify(&later), [], "each kind is told once");
     let notes = watch.take_notes(&Kernel::default());
     let kinds: Vec<&str> = notes.iter().map(figures::Note::kind).collect();
     assert_eq!(kinds, ["refused", "accept-queue", "descriptors", "server-limit"]);

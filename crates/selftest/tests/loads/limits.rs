@@ -125,7 +125,7 @@ fn each_worker_has_half_of_its_users() {
 /// Four at a time, 20 ms each on average: half of 40 users get the full rate, and their requests are in no figure of
 /// the load.
 #[test]
-fn half_of_the_users_tell_a_target_at_its_limit() {
+fn half_of_the_users_notify_a_target_at_its_limit() {
     let shown = Shown::plainly("/queue/4/20", &[("-c", "40"), ("-z", "4s")]);
     assert_eq!((shown.limit(), &shown.report["verdict"]["evidence"]), ("target", &"probe".into()));
     assert_eq!(shown.number("/verdict/probe/users"), 20.0);

@@ -19,7 +19,7 @@ fn behind<'a>(shown: &'a str, text: &str) -> &'a str {
 /// The closed load shows the freeze only in its maximum, and the summary reports the hidden part; the open load shows
 /// the waiting time.
 #[test]
-fn the_words_tell_what_a_freeze_does() {
+fn the_words_notify_what_a_freeze_does() {
     let closed = Shown::new(&plan("/delay/5", &[("-c", "10"), ("-z", "3s")]), &[], &frozen());
     let [english, chinese] = [Language::En, Language::Zh].map(|language| closed.summary(language));
     let hidden = behind(&english, "a closed load starts nothing while its users wait: the slowest answer took ");

@@ -93,7 +93,7 @@ fn of_server(texts: &[&str]) -> Vec<u8> {
 }
 
 #[test]
-fn all_in_a_room_hear_each_other() {
+fn all_in_a_room_receive_each_other() {
     let mut world = World::default();
     let (ann, _) = token(&mut world, 1_000, "", "ann");
     let (bob, _) = token(&mut world, 1_010, "", "bob");

@@ -42,7 +42,7 @@ fn timeouts_are_seen_while_the_target_hangs() {
         for (interval, expect) in [("1s", vec![0, 20, 20, 40]), ("500ms", vec![0, 0, 20, 0, 20, 0, 20, 20])] {
             let plan = Flags { interval: text(interval), ..hung() }.plan().expect("a good plan");
             let mut rows: Vec<u64> = Vec::new();
-            let played = World::silent().play_and_tell(Vec::new(), Some((&plan, threads)), |row| {
+            let played = World::silent().play_and_notify(Vec::new(), Some((&plan, threads)), |row| {
                 let failed = row.added.counts.failed();
                 match rows.last_mut().filter(|_| row.is_update) {
                     Some(last) => *last += failed,

@@ -258,15 +258,15 @@ impl World {
 
     /// Plays single requests, and a load on a number of threads.
     pub(crate) fn play(&mut self, calls: Vec<Call>, load: Option<(&Plan, usize)>) -> Played {
-        self.play_and_tell(calls, load, |_| {})
+        self.play_and_notify(calls, load, |_| {})
     }
 
     /// The same, with the intervals of the load while it runs.
-    pub(crate) fn play_and_tell(
+    pub(crate) fn play_and_notify(
         &mut self,
         calls: Vec<Call>,
         load: Option<(&Plan, usize)>,
-        mut tell: impl FnMut(&Interval<'_>),
+        mut notify: impl FnMut(&Interval<'_>),
     ) -> Played {
         let mut caller = Caller { driver: self.network.add_host(), calls };
         let caller_host = caller.driver.host();
@@ -280,8 +280,8 @@ impl World {
                 driver
             })
         });
-        let mut tell = |interval: &Interval<'_>| {
-            tell(interval);
+        let mut notify = |interval: &Interval<'_>| {
+            notify(interval);
             ControlFlow::Continue(())
         };
         while let Some(host) = self.network.next() {
@@ -291,12 +291,12 @@ impl World {
                 caller.step();
             } else if let Some(run) = &mut run {
                 let shard = shards.iter().position(|shard| *shard == host).expect("a shard");
-                if !run.step(shard, &mut tell).expect("a simulated driver works") {
+                if !run.step(shard, &mut notify).expect("a simulated driver works") {
                     self.network.park(host);
                 }
             }
         }
-        let finished = run.map(|run| run.finish(&mut tell).expect("a simulated driver works"));
+        let finished = run.map(|run| run.finish(&mut notify).expect("a simulated driver works"));
         Played { calls: caller.calls, finished }
     }
 

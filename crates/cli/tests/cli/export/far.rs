@@ -15,14 +15,14 @@ use crate::{Served, closed_port, line_with, next_of, onrush, output, report, sig
 fn hangs_after(responses: usize) -> (u16, Receiver<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
-    let (tell, requested) = channel();
+    let (notify, requested) = channel();
     std::thread::spawn(move || {
         let (mut left, mut kept) = (responses, Vec::new());
         for stream in listener.incoming().flatten() {
             let mut stream = BufReader::new(stream);
             while read_request(&mut stream).is_some() {
                 // The test may be over.
-                let _ = tell.send(());
+                let _ = notify.send(());
                 if left == 0 || stream.get_mut().write_all(b"HTTP/1.1 204 No Content\r\n\r\n").is_err() {
                     break;
                 }

@@ -118,12 +118,12 @@ impl Lookups {
         let started = self.all.iter().filter(|lookup| lookup.found.is_some()).count();
         let free = THREADS_MAX.saturating_sub(started);
         for lookup in self.all.iter_mut().filter(|lookup| lookup.found.is_none()).take(free) {
-            let (tell, found) = channel();
+            let (notify, found) = channel();
             lookup.found = Some(found);
             let (target, timeout, find) = (lookup.target.clone(), lookup.connect_timeout, self.find);
             let thread = std::thread::Builder::new().name("lookup".to_owned());
             // The run may be over by then. A thread that could not be started leaves no sender.
-            let spawned = thread.spawn(move || drop(tell.send(find(target, timeout))));
+            let spawned = thread.spawn(move || drop(notify.send(find(target, timeout))));
             drop(spawned);
         }
     }
