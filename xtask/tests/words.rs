@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use sources::{root, tracked};
 
 /// Words that no identifier may contain, each with its replacement.
-const IDENTIFIERS: [(&str, &str); 37] = [
+const IDENTIFIERS: [(&str, &str); 39] = [
     ("afar", "remote"),
     ("asked", "requested"),
     ("attendance", "waiters"),
@@ -15,6 +15,7 @@ const IDENTIFIERS: [(&str, &str); 37] = [
     ("covered", "stall_affected"),
     ("crew", "shard_threads, processes"),
     ("crowd", "bus_benchmark"),
+    ("go_on", "advance, proceed, resume"),
     ("goodbyes", "graceful_close"),
     ("halt", "pause"),
     ("halving", "probe_arithmetic"),
@@ -36,6 +37,7 @@ const IDENTIFIERS: [(&str, &str); 37] = [
     ("shelf", "journal"),
     ("spoiled", "unreliable"),
     ("strikes", "fault_injected"),
+    ("supplies", "data_sources"),
     ("tell", "report, notify, publish"),
     ("teller", "reporter"),
     ("tenure", "slot_grant"),

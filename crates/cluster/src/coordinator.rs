@@ -163,13 +163,13 @@ impl Drop for Workers {
 
 impl RemoteBackend for Workers {
     fn begin(&self, order: RemoteRun) -> Result<Nanos, RunError> {
-        let RemoteRun { plan, supplies, address, slowest, clock, stop, reporter } = order;
+        let RemoteRun { plan, data_sources, address, slowest, clock, stop, reporter } = order;
         if let Some(fault) = undivided(&plan, false) {
             return Err(fault.into());
         }
-        let packet = pack(&EncodedPlan::Load(Box::new(Plan::clone(&plan))), &supplies, slowest, &self.thresholds)
+        let packet = pack(&EncodedPlan::Load(Box::new(Plan::clone(&plan))), &data_sources, slowest, &self.thresholds)
             .map_err(|error| BackendFault::Bus { reason: error.to_string() })?;
-        let order = run_order(&plan, &supplies, packet);
+        let order = run_order(&plan, &data_sources, packet);
         let (response, answered) = sync_channel(1);
         self.send(Input::Begin(Box::new(PendingRun { order, plan, address, reporter, response })));
         let started = self.wait_for(&answered, &stop)?;

@@ -55,12 +55,12 @@ pub fn hash_of(bytes: &[u8]) -> String {
 /// A file is gone, or a path cannot be encoded.
 pub fn pack(
     plan: &EncodedPlan,
-    supplies: &DataSources,
+    data_sources: &DataSources,
     slowest: usize,
     thresholds: &[String],
 ) -> Result<Bytes, PacketError> {
     let mut feeds = Vec::new();
-    for feed in supplies.feeds.iter() {
+    for feed in data_sources.feeds.iter() {
         let file = feed.file().display().to_string();
         let packed = feed.packed().map_err(|reason| PacketError::File { file: file.clone(), reason });
         let (spec, bytes) = packed?;
@@ -247,7 +247,7 @@ pub fn end_of_bytes(bytes: &[u8]) -> Option<PartEnd> {
 }
 
 /// The data sources of a packet.
-pub fn supplies(feeds: Vec<Feed>, usual: &DataSources) -> DataSources {
+pub fn data_sources(feeds: Vec<Feed>, usual: &DataSources) -> DataSources {
     DataSources { feeds: Arc::from(feeds), ..usual.clone() }
 }
 

@@ -176,13 +176,13 @@ impl Barriers {
     }
 
     /// When a round goes on, if that is known. `users`: users of a participant that wait with it.
-    pub(crate) fn go_on(&self, barrier: u32, round: u64, users: u64, now: Nanos) -> Option<Nanos> {
+    pub(crate) fn proceed(&self, barrier: u32, round: u64, users: u64, now: Nanos) -> Option<Nanos> {
         if self.remote(barrier).is_some() {
             let inner = self.inner();
             let mut released = inner.tickets[barrier as usize].released.iter();
             return released.find(|(upto, _)| *upto >= round).map(|(_, at)| *at);
         }
-        self.with_rounds(barrier, |rounds, mut notify| rounds.go_on(round, users, now, &mut notify))
+        self.with_rounds(barrier, |rounds, mut notify| rounds.proceed(round, users, now, &mut notify))
     }
 
     /// Users wait no longer: their load is over.
@@ -253,12 +253,12 @@ mod tests {
         let tickets: Vec<Arrival> = [0, 1, 0].map(|participant| barriers.arrive(1, participant, 0, at(2))).to_vec();
         assert_eq!(tickets, [1, 2, 3].map(waits));
         assert_eq!(reported.try_iter().collect::<Vec<_>>(), [BarrierEvent::Arrived { barrier: 1, at: at(2) }; 3]);
-        assert_eq!([1, 2, 3].map(|ticket| barriers.go_on(1, ticket, 1, at(3))), [None; 3]);
+        assert_eq!([1, 2, 3].map(|ticket| barriers.proceed(1, ticket, 1, at(3))), [None; 3]);
         let news = [0, 1].map(|participant| barriers.news(participant));
         // Two of them go on; repeated and older releases are known already.
         barriers.receive(1, Some(2), at(500), 4);
         barriers.receive(1, Some(3), at(400), 4);
-        assert_eq!([1, 2, 3].map(|ticket| barriers.go_on(1, ticket, 1, at(4))), [Some(at(500)), Some(at(500)), None]);
+        assert_eq!([1, 2, 3].map(|ticket| barriers.proceed(1, ticket, 1, at(4))), [Some(at(500)), Some(at(500)), None]);
         assert_eq!([0, 1].map(|participant| barriers.news(participant)), news.map(|news| news + 1));
         // Another partition went on: the reported stuck state has to be newer than that.
         barriers.receive(1, None, at(600), 5);

@@ -47,7 +47,7 @@ const AGAIN: u8 = 2;
 /// The data sources of a run, and what its shards share about them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SharedData {
-    pub(crate) supplies: DataSources,
+    pub(crate) data_sources: DataSources,
     /// For each feed, the state of its rows.
     marks: Arc<[AtomicU8]>,
     /// The number of this worker, from 1.
@@ -57,9 +57,9 @@ pub(crate) struct SharedData {
 }
 
 impl SharedData {
-    pub(crate) fn new(supplies: DataSources, worker: u32) -> Self {
-        let marks = supplies.feeds.iter().map(|_| AtomicU8::new(0)).collect();
-        Self { supplies, marks, worker, values: Arc::default() }
+    pub(crate) fn new(data_sources: DataSources, worker: u32) -> Self {
+        let marks = data_sources.feeds.iter().map(|_| AtomicU8::new(0)).collect();
+        Self { data_sources, marks, worker, values: Arc::default() }
     }
 
     /// A user that needed one more row of this feed ended.
@@ -88,7 +88,7 @@ impl SharedData {
     /// The feeds that were used up.
     pub(crate) fn used_up(&self) -> Vec<UsedUp> {
         let seen =
-            self.supplies.feeds.iter().zip(&*self.marks).map(|(feed, mark)| (feed, mark.load(Ordering::Relaxed)));
+            self.data_sources.feeds.iter().zip(&*self.marks).map(|(feed, mark)| (feed, mark.load(Ordering::Relaxed)));
         let used_up = |feed: &Feed, is_update| UsedUp { file: feed.file().to_owned(), rows: feed.rows(), is_update };
         let marked = seen.flat_map(|(feed, mark)| {
             [(ENDED, false), (AGAIN, true)]
@@ -105,7 +105,7 @@ impl SharedData {
         if expressions.is_empty() {
             return None;
         }
-        Some(match &self.supplies.interpreters {
+        Some(match &self.data_sources.interpreters {
             Some(interpreters) => interpreters.start(expressions),
             None => Err(RunError::NoInterpreter.to_string()),
         })

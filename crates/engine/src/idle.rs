@@ -111,7 +111,7 @@ fn hold(kind: Kind, count: &str, address: SocketAddr) {
         pins_threads: false,
         driver,
         log_config: crate::RequestLogConfig::default(),
-        supplies: crate::DataSources::default(),
+        data_sources: crate::DataSources::default(),
         backend: None,
     };
     let goal: u64 = count.parse().expect("a number");

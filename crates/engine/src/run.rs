@@ -5,11 +5,11 @@ mod divide;
 mod judged;
 mod merge;
 mod remote_backend;
+mod routes;
 mod rows;
 mod running;
 mod stepped;
 mod totals;
-mod ways;
 
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
@@ -39,10 +39,10 @@ pub(crate) use divide::requested_per_s;
 pub use divide::{end_of_plan, starts_between};
 pub use merge::Finished;
 pub use remote_backend::{AGO_MAX, PartMessage, RemoteBackend, RemoteRun, RunReporter};
+pub(crate) use routes::is_looked_up_again;
 pub use rows::KeptInterval;
 pub use running::{RunUpdate, Running};
 pub use stepped::SteppedRun;
-pub(crate) use ways::is_looked_up_again;
 
 /// Options for carrying out a plan on this machine.
 #[derive(Clone, Debug)]
@@ -64,7 +64,7 @@ pub struct RunOptions {
     /// Exchanges that are shown one by one.
     pub log_config: RequestLogConfig,
     /// Data that users read and evaluate.
-    pub supplies: DataSources,
+    pub data_sources: DataSources,
     /// The remote backend that carries it out; `None`: threads of this process.
     pub backend: Option<Arc<dyn RemoteBackend>>,
 }

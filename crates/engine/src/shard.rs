@@ -73,7 +73,7 @@ impl crate::shard_threads::Report for Report {
 }
 
 /// The channels of a shard.
-pub(crate) struct Ends {
+pub(crate) struct ShardChannels {
     pub(crate) shard: usize,
     pub(crate) reports: Sender<Report>,
     /// Snapshots returned empty.
@@ -113,12 +113,12 @@ pub(crate) enum Tick {
 }
 
 /// Runs a shard to its end on the calling thread. The run may be gone: the shard then ends.
-pub(crate) fn run<D: Driver>(driver: D, assignment: ShardAssignment, ends: Ends, start: &Receiver<Times>) {
-    if ends.reports.send(Report::Ready { waker: driver.waker() }).is_err() {
+pub(crate) fn run<D: Driver>(driver: D, assignment: ShardAssignment, channels: ShardChannels, start: &Receiver<Times>) {
+    if channels.reports.send(Report::Ready { waker: driver.waker() }).is_err() {
         return;
     }
     let Ok(times) = start.recv() else { return };
-    let mut shard = Shard::new(driver, assignment, ends, times);
+    let mut shard = Shard::new(driver, assignment, channels, times);
     while let Tick::Wait { until } = shard.turn() {
         if let Err(error) = shard.wait(until) {
             return shard.publisher.report_broken(error);
@@ -128,10 +128,10 @@ pub(crate) fn run<D: Driver>(driver: D, assignment: ShardAssignment, ends: Ends,
 }
 
 impl<D: Driver> Shard<D> {
-    pub(crate) fn new(mut driver: D, assignment: ShardAssignment, ends: Ends, times: Times) -> Self {
+    pub(crate) fn new(mut driver: D, assignment: ShardAssignment, channels: ShardChannels, times: Times) -> Self {
         let (begins, joins_after) = (times.begins(), times.intervals_before());
         let publisher = Publisher {
-            ends,
+            channels,
             index: joins_after,
             next_at: times.end_of(joins_after + 1),
             snapshots: 1,
@@ -169,7 +169,7 @@ impl<D: Driver> Shard<D> {
         }
         each(&mut self.lifecycles, |lifecycle| lifecycle.runtime.wake_at(now));
         let turned_at = std::mem::replace(&mut self.turned_at, now);
-        let control_word = self.publisher.ends.stop_level.load_word();
+        let control_word = self.publisher.channels.stop_level.load_word();
         // Most turns are for sockets and users only.
         let is_alarmed = now >= self.alarm || control_word != self.control_word;
         if is_alarmed && !self.run_periodic(now, turned_at, control_word) {
@@ -215,7 +215,7 @@ impl<D: Driver> Shard<D> {
     fn set_alarm(&mut self) {
         let alarms = self.lifecycles.iter().filter(|lifecycle| !lifecycle.is_over()).map(ScenarioLifecycle::alarm);
         // A lease that is over was handled already.
-        let lease = self.publisher.ends.changes.lease_end();
+        let lease = self.publisher.channels.changes.lease_end();
         let lease = if lease > self.turned_at { lease } else { Nanos::NEVER };
         let own = self.publisher.next_at.min(self.lag_at).min(lease);
         self.alarm = alarms.fold(own, Nanos::min);
@@ -253,7 +253,7 @@ impl<D: Driver> Shard<D> {
             return false;
         }
         self.measure_lag(now);
-        let lease = self.publisher.ends.changes.lease_end();
+        let lease = self.publisher.channels.changes.lease_end();
         // For a shard that was stalled meanwhile: what it had not started by then is not started late.
         let lease = if now >= lease { lease.min(turned_at) } else { lease };
         for lifecycle in self.lifecycles.iter_mut().filter(|lifecycle| !lifecycle.is_over()) {
@@ -265,7 +265,7 @@ impl<D: Driver> Shard<D> {
     /// Applies changes of the load of a scenario: its end, and what starts until then.
     #[cold]
     fn change_load(&mut self) {
-        let changes = &self.publisher.ends.changes;
+        let changes = &self.publisher.channels.changes;
         self.times.duration = changes.end();
         self.lifecycles.iter_mut().for_each(|lifecycle| lifecycle.change_load(changes));
         self.publisher.next_at = self.times.end_of(self.publisher.index + 1);
@@ -293,7 +293,7 @@ impl<D: Driver> Shard<D> {
     /// Ends what is in flight of a scenario as incomplete; its peers are notified.
     fn begin_shutdown(&mut self, index: usize) {
         let at = self.driver.now();
-        let is_cut = self.publisher.ends.stop_level.get() >= StopLevel::ABORT;
+        let is_cut = self.publisher.channels.stop_level.get() >= StopLevel::ABORT;
         let was_warming = self.lifecycles[index].begin_shutdown(at, is_cut, self.driver.sockets());
         self.playing -= 1;
         if was_warming && self.playing == 0 {

@@ -187,9 +187,9 @@ impl Timeline {
             (LoadProfile::Rate(schedule), Left::Rate(rest)) => {
                 let schedule = Arc::make_mut(schedule);
                 schedule.rest_until(at);
-                schedule.go_on(rest);
+                schedule.resume(rest);
             }
-            (LoadProfile::Users(levels, from), Left::Users(rest)) => Arc::make_mut(levels).go_on(rest, *from + at),
+            (LoadProfile::Users(levels, from), Left::Users(rest)) => Arc::make_mut(levels).resume(rest, *from + at),
             _ => {}
         }
         self.end = paused.span.map(|span| at + span);
@@ -209,7 +209,7 @@ impl Timeline {
         }
         let schedule = Arc::make_mut(schedule);
         drop(schedule.cut(at));
-        schedule.go_on(&rest);
+        schedule.resume(&rest);
         self.end = Some(at + span);
     }
 
@@ -224,7 +224,7 @@ impl Timeline {
         }
         let levels = Arc::make_mut(levels);
         drop(levels.cut(*from + at));
-        levels.go_on(&LevelRest::new(stages), *from + at);
+        levels.resume(&LevelRest::new(stages), *from + at);
         self.end = if ends { Some(at + span) } else { self.end };
     }
 

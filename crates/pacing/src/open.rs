@@ -191,7 +191,7 @@ impl Schedule {
     }
 
     /// Continues with a remainder that was cut off.
-    pub fn go_on(&mut self, rest: &Rest) {
+    pub fn resume(&mut self, rest: &Rest) {
         rest.parts.iter().for_each(|(stage, skipped, span)| self.push(stage, *skipped, *span));
     }
 

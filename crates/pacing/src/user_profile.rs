@@ -123,7 +123,7 @@ impl UserProfile {
     }
 
     /// Continues with the remainder at `at`, no earlier than where it was cut.
-    pub fn go_on(&mut self, rest: &LevelRest, at: Nanos) {
+    pub fn resume(&mut self, rest: &LevelRest, at: Nanos) {
         self.hold_until(at);
         let later = at.since(rest.at);
         let moved = |piece: &LevelPiece| LevelPiece { begin: piece.begin + later, end: piece.end + later, ..*piece };

@@ -72,7 +72,7 @@ impl World for RealWorld<'_> {
             pins_threads: false,
             driver: self.driver.clone(),
             log_config: engine::RequestLogConfig::default(),
-            supplies: engine::DataSources::default(),
+            data_sources: engine::DataSources::default(),
             backend: None,
         };
         Ok(engine::run(plan, &options, &StopHandle::default(), |_| ControlFlow::Continue(()))?)

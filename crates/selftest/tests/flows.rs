@@ -80,18 +80,18 @@ fn number(value: &Value) -> u64 {
 fn played(name: &str, seed: u64, threads: usize, happens: &Happens) -> Played {
     protocols::register();
     let opened = opened(name);
-    let supplies = DataSources { feeds: feeds(&opened), interpreters: Some(Arc::new(script::JavaScript)) };
+    let data_sources = DataSources { feeds: feeds(&opened), interpreters: Some(Arc::new(script::JavaScript)) };
     let folder = folder();
     let outside = Outside {
         environment: &|_| None,
-        interpreters: supplies.interpreters.as_deref(),
+        interpreters: data_sources.interpreters.as_deref(),
         schemas: &[],
         lists: None,
         folder: &folder,
         user_agent: "onrush",
     };
     let mut world = SimulatedWorld::new(seed, Faults::none());
-    world.data_sources = supplies.clone();
+    world.data_sources = data_sources.clone();
     let mut lowering = Lowering::new(&opened, &outside).expect("values");
     let mut before = 0;
     if let Some(once) = lowering.before().expect("a setup") {

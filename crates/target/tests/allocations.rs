@@ -75,7 +75,7 @@ fn check<D: Driver>(
         pins_threads: false,
         driver,
         log_config,
-        supplies: engine::DataSources::default(),
+        data_sources: engine::DataSources::default(),
         backend: None,
     };
     let (mut warm, mut last, mut pages, mut intervals) = (None, (0, 0), 0, 0);

@@ -119,7 +119,7 @@ fn run_to(plan: Plan, address: SocketAddr, others: Vec<(SocketAddr, Option<Clien
         pins_threads: false,
         driver: DriverSelection { kind, was_requested: true, refusal: None },
         log_config: engine::RequestLogConfig::default(),
-        supplies: DataSources { feeds: Arc::new([]), interpreters: Some(Arc::new(script::JavaScript)) },
+        data_sources: DataSources { feeds: Arc::new([]), interpreters: Some(Arc::new(script::JavaScript)) },
         backend: None,
     };
     Running::start(Arc::new(plan), options, &StopHandle::default()).expect("a run").finish().expect("a result")

@@ -170,7 +170,7 @@ fn succeeded(kind: Kind, flags: &Flags, address: SocketAddr, threads: usize) -> 
         pins_threads: false,
         driver: DriverSelection { kind, was_requested: true, refusal: None },
         log_config: engine::RequestLogConfig::default(),
-        supplies: engine::DataSources::default(),
+        data_sources: engine::DataSources::default(),
         backend: None,
     };
     let result = engine::run(&plan, &options, &StopHandle::default(), |_| ControlFlow::Continue(())).expect("a run");

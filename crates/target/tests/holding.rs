@@ -165,7 +165,7 @@ fn a_load_goes_on_beside(server: &Server, kind: Kind) {
         pins_threads: false,
         driver: chosen(kind),
         log_config: engine::RequestLogConfig::default(),
-        supplies: engine::DataSources::default(),
+        data_sources: engine::DataSources::default(),
         backend: None,
     };
     let holding = start(server, "ws", "200ms", kind);

@@ -41,7 +41,7 @@ fn run(kind: Kind, flags: &Flags, server: &Server) -> RunResult {
         pins_threads: false,
         driver,
         log_config: engine::RequestLogConfig::default(),
-        supplies: engine::DataSources::default(),
+        data_sources: engine::DataSources::default(),
         backend: None,
     };
     let result = engine::run(&plan, &options, &StopHandle::default(), |_| ControlFlow::Continue(())).expect("a run");

@@ -193,7 +193,7 @@ fn run(plan: Plan, address: SocketAddr, kind: Kind, threads: usize) -> RunResult
         pins_threads: false,
         driver: DriverSelection { kind, was_requested: true, refusal: None },
         log_config: engine::RequestLogConfig::default(),
-        supplies: engine::DataSources::default(),
+        data_sources: engine::DataSources::default(),
         backend: None,
     };
     Running::start(Arc::new(plan), options, &StopHandle::default()).expect("a run").finish().expect("a result")

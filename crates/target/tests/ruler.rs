@@ -42,7 +42,7 @@ fn options(kind: Kind, server: &Server) -> RunOptions {
         pins_threads: false,
         driver: DriverSelection { kind, was_requested: true, refusal: None },
         log_config: engine::RequestLogConfig::default(),
-        supplies: engine::DataSources::default(),
+        data_sources: engine::DataSources::default(),
         backend: None,
     }
 }

@@ -44,7 +44,7 @@ fn start(server: &Server, flags: &Flags, kind: Kind, threads: usize) -> Running 
         pins_threads: false,
         driver: DriverSelection { kind, was_requested: true, refusal: None },
         log_config: engine::RequestLogConfig::default(),
-        supplies: engine::DataSources::default(),
+        data_sources: engine::DataSources::default(),
         backend: None,
     };
     Running::start(Arc::new(plan), options, &StopHandle::default()).expect("a run")

@@ -89,7 +89,7 @@ fn run(kind: Kind, plan: &Plan, server: &Server, threads: usize) -> (RunResult, 
         pins_threads: false,
         driver,
         log_config: engine::RequestLogConfig::default(),
-        supplies: engine::DataSources::default(),
+        data_sources: engine::DataSources::default(),
         backend: None,
     };
     let mut reported = vec![Counts::default(); plan.scenarios.len()];

@@ -129,7 +129,7 @@ fn plan(address: SocketAddr, path: &str, expressions: &[&str], load: Flags) -> P
     plan
 }
 
-fn start(plan: Plan, supplies: DataSources, kind: Kind, threads: usize) -> Result<Running, RunError> {
+fn start(plan: Plan, data_sources: DataSources, kind: Kind, threads: usize) -> Result<Running, RunError> {
     let options = RunOptions {
         address: plan.scenarios[0].target().place().parse().expect("an address"),
         tls: None,
@@ -139,14 +139,14 @@ fn start(plan: Plan, supplies: DataSources, kind: Kind, threads: usize) -> Resul
         pins_threads: false,
         driver: DriverSelection { kind, was_requested: true, refusal: None },
         log_config: engine::RequestLogConfig::default(),
-        supplies,
+        data_sources,
         backend: None,
     };
     Running::start(Arc::new(plan), options, &StopHandle::default())
 }
 
-fn run(plan: Plan, supplies: DataSources, kind: Kind, threads: usize) -> RunResult {
-    start(plan, supplies, kind, threads).expect("a run").finish().expect("a result")
+fn run(plan: Plan, data_sources: DataSources, kind: Kind, threads: usize) -> RunResult {
+    start(plan, data_sources, kind, threads).expect("a run").finish().expect("a result")
 }
 
 fn with_rows(feed: Feed) -> DataSources {
@@ -254,8 +254,8 @@ fn requests_are_made_of_expressions() {
         let (address, requested) = serve();
         let all = ["number + 2", "rows.id.repeat(2)", "new Date().getUTCFullYear() > 2000", "Date.now()"];
         let path = format!("/{}", all.map(|text| format!("${{{text}}}")).join("/"));
-        let supplies = with_rows(file.feed(Pick::Next, Share::Split, AtEnd::Again));
-        let result = run(plan(address, &path, &all, counted(3, 200)), supplies, kind, 2);
+        let data_sources = with_rows(file.feed(Pick::Next, Share::Split, AtEnd::Again));
+        let result = run(plan(address, &path, &all, counted(3, 200)), data_sources, kind, 2);
         assert_eq!(result.total.counts.succeeded(), 200, "{:?}", reasons(&result));
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970");
         for path in requested.lock().expect("no panic").keys() {
@@ -322,8 +322,10 @@ fn expressions_that_cannot_go_on_fail_their_step() {
 #[test]
 fn what_is_no_expression_begins_no_run() {
     let (address, _) = serve();
-    let refused = |text: &str, supplies| {
-        start(plan(address, "/", &[text], counted(2, 4)), supplies, Kind::Poll, 2).err().map(|error| error.to_string())
+    let refused = |text: &str, data_sources| {
+        start(plan(address, "/", &[text], counted(2, 4)), data_sources, Kind::Poll, 2)
+            .err()
+            .map(|error| error.to_string())
     };
     let refusal = refused("1 +", scripted()).expect("no expression");
     assert!(refusal.starts_with("an expression cannot be used: 1 +: it is not a JavaScript expression"), "{refusal}");

@@ -17,7 +17,7 @@ use crate::commands::run::{Load, Prepared};
 use crate::exit::Exit;
 use crate::options::args::RunArgs;
 use crate::output;
-use crate::session::data_sources::supplies;
+use crate::session::data_sources::data_sources;
 use crate::session::machine;
 use crate::session::recovered_run::RecoveredRun;
 use crate::session::run_settings::RunSettings;
@@ -89,7 +89,7 @@ fn prepare(
         pins_threads: false,
         driver,
         log_config: RequestLogConfig { slowest, log: None },
-        supplies: supplies(),
+        data_sources: data_sources(),
         backend: Some(Arc::new(RunReporter::new(past, ago.into()))),
     };
     let own = plan.scenarios.first().map(|scenario| engine::own_figures(&scenario.program)).unwrap_or_default();

@@ -20,7 +20,7 @@ use crate::output::{self, Wrote};
 use crate::session::artifacts::{self, ArtifactOptions, Keeping};
 use crate::session::consent::{self, Asking, TargetAccess};
 use crate::session::dashboards::Dashboards;
-use crate::session::data_sources::supplies;
+use crate::session::data_sources::data_sources;
 use crate::session::ending::{self, LoadOutcome};
 use crate::session::exporting::ExportOptions;
 use crate::session::files::Files;
@@ -180,7 +180,7 @@ impl Load {
         let (described, target_policy) = self.described(draft)?.unzip();
         let plan = draft.plan_with(described.as_ref());
         let plan = plan.map_err(|error| self.refuse(&report::plan_error(&error, self.view.language), Exit::Usage))?;
-        let sources = Sources { connection: &draft.connection, target_policy, supplies: supplies() };
+        let sources = Sources { connection: &draft.connection, target_policy, data_sources: data_sources() };
         self.ready(plan, sources, engine, settings)
     }
 
@@ -206,12 +206,12 @@ impl Load {
         }
         plan.capture_options.secrets = settings.with_secrets;
         plan = settings.requested_for(plan);
-        let Sources { connection, target_policy, supplies } = sources;
-        let ways = self.ways(&mut plan, connection, target_policy)?;
-        let names = ways.iter().map(|(resolved, _)| resolved.addresses.clone()).collect();
-        let mut ways = ways.into_iter();
-        let (resolved, tls) = ways.next().expect("a scenario has a target");
-        let others = ways.map(|(resolved, tls)| (resolved.address, tls)).collect();
+        let Sources { connection, target_policy, data_sources } = sources;
+        let routes = self.routes(&mut plan, connection, target_policy)?;
+        let names = routes.iter().map(|(resolved, _)| resolved.addresses.clone()).collect();
+        let mut routes = routes.into_iter();
+        let (resolved, tls) = routes.next().expect("a scenario has a target");
+        let others = routes.map(|(resolved, tls)| (resolved.address, tls)).collect();
         host::raise_descriptor_limit();
         let driver = driver::choose(engine.driver.choice())
             .map_err(|error| self.refuse(&report::driver_error(&error, self.view.language), Exit::System))?;
@@ -227,7 +227,7 @@ impl Load {
             pins_threads: engine.pin_threads,
             driver,
             log_config: RequestLogConfig::default(),
-            supplies,
+            data_sources,
             backend,
         };
         Ok(Prepared { plan, resolved, options })
@@ -351,7 +351,7 @@ impl Load {
 
     /// Resolves each target, with its TLS client configuration, and sets the plan's target policy. `target_policy`: the
     /// consented policy.
-    pub(crate) fn ways(
+    pub(crate) fn routes(
         &self,
         plan: &mut Plan,
         connection: &Connection,
@@ -371,10 +371,10 @@ impl Load {
                 targets.push((target, connect_timeout));
             }
         }
-        let ways = asking.ways(targets).map_err(|(text, exit)| self.refuse(&text, exit))?;
+        let routes = asking.routes(targets).map_err(|(text, exit)| self.refuse(&text, exit))?;
         let target_policy = plan.scenarios[0].target().target_policy.clone();
         *plan = plan.clone().reaching(&target_policy);
-        Ok(ways)
+        Ok(routes)
     }
 
     pub(crate) fn showing(&self, plan: &Plan, settings: &RunSettings) -> Showing {
@@ -478,7 +478,7 @@ pub(crate) struct Sources<'a> {
     pub(crate) connection: &'a Connection,
     /// The consented target policy.
     pub(crate) target_policy: Option<TargetPolicy>,
-    pub(crate) supplies: DataSources,
+    pub(crate) data_sources: DataSources,
 }
 
 /// A load that can begin.

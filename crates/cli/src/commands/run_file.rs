@@ -13,7 +13,7 @@ use crate::commands::run::{Load, Prepared, RunLoad, Sources, run_input};
 use crate::exit::Exit;
 use crate::options::args::{EngineArgs, RunArgs, USER_AGENT};
 use crate::output;
-use crate::session::data_sources::{list_of, open_feed, supplies};
+use crate::session::data_sources::{data_sources, list_of, open_feed};
 use crate::session::run_settings::RunSettings;
 
 /// Runs a file.
@@ -116,7 +116,7 @@ fn refuse(mistakes: &Diagnostics, language: Language) -> Exit {
 
 impl ScenarioRunner<'_> {
     fn play(&self, mut settings: RunSettings) -> Result<Exit, Exit> {
-        let supplies = self.supplies()?;
+        let data_sources = self.data_sources()?;
         let file = &self.opened.file;
         let unknown = self.args.only.iter().find(|name| !file.scenarios.iter().any(|one| one.name.text == **name));
         if let Some(name) = unknown {
@@ -131,10 +131,10 @@ impl ScenarioRunner<'_> {
         let folder = Path::new(&self.opened.source.name).parent().map(Path::to_owned).unwrap_or_default();
         let environment = |name: &str| std::env::var(name).ok();
         let mut schemas = Vec::new();
-        let lists = |set: usize, column: usize| list_of(&supplies.feeds[set], column, self.language);
+        let lists = |set: usize, column: usize| list_of(&data_sources.feeds[set], column, self.language);
         let requested = Outside {
             environment: &environment,
-            interpreters: supplies.interpreters.as_deref(),
+            interpreters: data_sources.interpreters.as_deref(),
             schemas: &[],
             folder: &folder,
             user_agent: USER_AGENT,
@@ -160,7 +160,7 @@ impl ScenarioRunner<'_> {
         }
         settings.consents(&file.run.consents);
         checked = settings.requested_for(checked);
-        self.load.ways(&mut checked, connection, target_policy)?;
+        self.load.routes(&mut checked, connection, target_policy)?;
         let target_policy = Some(checked.scenarios[0].target().target_policy.clone());
         // What it carries may be large.
         drop(checked);
@@ -168,7 +168,7 @@ impl ScenarioRunner<'_> {
         let of_before = self.consented(before.as_ref())?;
         let of_after = if settings.is_debug() { None } else { self.consented(after.as_ref())? };
         if let Some(before) = before {
-            let (names, values) = self.once(true, before, of_before, &supplies)?;
+            let (names, values) = self.once(true, before, of_before, &data_sources)?;
             lowering.learn(&names, &values);
         }
         let Lowered { plan, .. } = self.reported(lowering.run(&self.args.only))?;
@@ -177,10 +177,10 @@ impl ScenarioRunner<'_> {
         let has_part =
             |limit: &&scenario::Limit| limit.of.as_ref().is_none_or(|name| catalog.named(&name.text).is_some());
         settings.add_thresholds(file.thresholds.iter().filter(has_part).map(|limit| limit.threshold.clone()));
-        let sources = Sources { connection, target_policy, supplies: supplies.clone() };
+        let sources = Sources { connection, target_policy, data_sources: data_sources.clone() };
         let exit = self.measure(plan, sources, &settings)?;
         match self.reported(lowering.after())? {
-            Some(after) if !settings.is_debug() => match self.once(false, after, of_after, &supplies) {
+            Some(after) if !settings.is_debug() => match self.once(false, after, of_after, &data_sources) {
                 Ok(_) => Ok(exit),
                 Err(failed) => Ok(if exit == Exit::Done { failed } else { exit }),
             },
@@ -208,7 +208,7 @@ impl ScenarioRunner<'_> {
     fn consented(&self, once: Option<&Lowered>) -> Result<Option<TargetPolicy>, Exit> {
         let Some(once) = once else { return Ok(None) };
         let mut plan = once.plan.clone();
-        self.load.ways(&mut plan, &self.opened.file.defaults.flags.connection, None)?;
+        self.load.routes(&mut plan, &self.opened.file.defaults.flags.connection, None)?;
         Ok(Some(plan.scenarios[0].target().target_policy.clone()))
     }
 
@@ -218,13 +218,13 @@ impl ScenarioRunner<'_> {
         is_before: bool,
         lowered: Lowered,
         target_policy: Option<TargetPolicy>,
-        supplies: &DataSources,
+        data_sources: &DataSources,
     ) -> Result<(Vec<String>, Vec<Value>), Exit> {
         let Lowered { plan, variables } = lowered;
         let plan = Plan { capture_options: CaptureOptions { failures: true, ..plan.capture_options }, ..plan };
         let connection = &self.opened.file.defaults.flags.connection;
         let settings = RunSettings::default();
-        let sources = Sources { connection, target_policy, supplies: supplies.clone() };
+        let sources = Sources { connection, target_policy, data_sources: data_sources.clone() };
         // The setup and the teardown need no workers.
         let engine = EngineArgs { workers: None, cluster: None, hosts: None, ..self.args.engine.clone() };
         let prepared = self.load.ready(plan, sources, &engine, &settings)?;
@@ -271,8 +271,8 @@ impl ScenarioRunner<'_> {
     }
 
     /// The rows of all data, and the script evaluator.
-    fn supplies(&self) -> Result<DataSources, Exit> {
-        let (mut feeds, own) = (Vec::new(), supplies());
+    fn data_sources(&self) -> Result<DataSources, Exit> {
+        let (mut feeds, own) = (Vec::new(), data_sources());
         let folder = Path::new(&self.opened.source.name).parent().map(Path::to_owned).unwrap_or_default();
         for set in &self.opened.file.data {
             let feed = open_feed(set, &folder, own.interpreters.as_deref());
@@ -286,8 +286,8 @@ impl ScenarioRunner<'_> {
 /// Finds all errors of a file that need no network. Rows are read where a filter or a list of a column needs them.
 pub(crate) fn check(opened: &Opened, language: Language) -> Result<(), Diagnostics> {
     let folder = Path::new(&opened.source.name).parent().map(Path::to_owned).unwrap_or_default();
-    let (environment, supplies) = (|name: &str| std::env::var(name).ok(), supplies());
-    let interpreters = supplies.interpreters.as_deref();
+    let (environment, data_sources) = (|name: &str| std::env::var(name).ok(), data_sources());
+    let interpreters = data_sources.interpreters.as_deref();
     let feed_of = |set: usize| {
         let feed = open_feed(&opened.file.data[set], &folder, interpreters);
         feed.map_err(|error| report::feed_error(&error, language))

@@ -21,7 +21,7 @@ use crate::exit::Exit;
 use crate::options::args::WorkerArgs;
 use crate::options::usage;
 use crate::output;
-use crate::session::data_sources::supplies;
+use crate::session::data_sources::data_sources;
 use crate::session::signals;
 use crate::workers;
 use crate::workers::ANY;
@@ -244,29 +244,29 @@ impl WorkerEnvironment for WorkerPlace {
             Some(target_policy) => plan.reaching(&target_policy),
             None => plan,
         };
-        let mut ways = Vec::new();
+        let mut routes = Vec::new();
         for scenario in &mut plan.scenarios {
             let connect_timeout = scenario.steps.first().map_or(Duration::ZERO, |step| step.connect_timeout);
             for target in &mut scenario.targets {
                 let way = self.way(target, connect_timeout)?;
                 *target = way.0.complete(target.clone());
-                ways.push(way);
+                routes.push(way);
             }
         }
-        let names = ways.iter().map(|(resolved, _)| resolved.addresses.clone()).collect();
-        let mut ways = ways.into_iter().map(|(resolved, tls)| (resolved.address, tls));
-        let Some((address, tls)) = ways.next() else { return Err(system("a plan without a target".to_owned())) };
+        let names = routes.iter().map(|(resolved, _)| resolved.addresses.clone()).collect();
+        let mut routes = routes.into_iter().map(|(resolved, tls)| (resolved.address, tls));
+        let Some((address, tls)) = routes.next() else { return Err(system("a plan without a target".to_owned())) };
         let driver = driver::choose(self.choice).map_err(|error| system(error.to_string()))?;
         let options = RunOptions {
             address,
             tls,
-            others: ways.collect(),
+            others: routes.collect(),
             names,
             threads: self.threads,
             pins_threads: self.pins_threads,
             driver,
             log_config: RequestLogConfig { slowest, log: None },
-            supplies: cluster::encoding::supplies(feeds, &usual()),
+            data_sources: cluster::encoding::data_sources(feeds, &usual()),
             backend: None,
         };
         Ok((plan, options))
@@ -293,7 +293,7 @@ impl WorkerEnvironment for WorkerPlace {
 }
 
 fn usual() -> DataSources {
-    supplies()
+    data_sources()
 }
 
 /// The text of a notice.

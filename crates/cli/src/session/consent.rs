@@ -32,21 +32,24 @@ pub(crate) struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// Resolves a target; see [`Self::ways`].
+    /// Resolves a target; see [`Self::routes`].
     pub(crate) fn way(&self, target: &mut Target, connect_timeout: Duration) -> Result<TargetAccess, (String, Exit)> {
-        let mut ways = self.ways(vec![(target, connect_timeout)])?;
-        Ok(ways.remove(0))
+        let mut routes = self.routes(vec![(target, connect_timeout)])?;
+        Ok(routes.remove(0))
     }
 
     /// Resolves targets. Missing consents are requested all in one question, and are added to the target policies.
     /// Otherwise the error message.
-    pub(crate) fn ways(&self, mut targets: Vec<(&mut Target, Duration)>) -> Result<Vec<TargetAccess>, (String, Exit)> {
+    pub(crate) fn routes(
+        &self,
+        mut targets: Vec<(&mut Target, Duration)>,
+    ) -> Result<Vec<TargetAccess>, (String, Exit)> {
         let say = |error: &ResolveError, exit: Exit| (report::resolve_error(error, self.language), exit);
-        let mut ways: Vec<Option<Resolved>> = vec![None; targets.len()];
+        let mut routes: Vec<Option<Resolved>> = vec![None; targets.len()];
         // A name that resolves to another host after the question is not requested again.
         for was_requested in [false, true] {
             let mut unconsented_hosts: Vec<(UnconsentedHost, usize)> = Vec::new();
-            for (number, (way, (target, connect_timeout))) in ways.iter_mut().zip(&targets).enumerate() {
+            for (number, (way, (target, connect_timeout))) in routes.iter_mut().zip(&targets).enumerate() {
                 if way.is_some() {
                     continue;
                 }
@@ -81,7 +84,7 @@ impl Asking<'_> {
                 target.target_policy = met;
             }
         }
-        let ways = ways.into_iter().zip(targets).map(|(way, (target, _))| {
+        let routes = routes.into_iter().zip(targets).map(|(way, (target, _))| {
             let say = |error| (report::tls_error(&error, self.language), Exit::Usage);
             let way = way.expect("each was found, or somebody was refused");
             *target = way.complete(target.clone());
@@ -89,7 +92,7 @@ impl Asking<'_> {
             engine::proxy_tls(target).map_err(say)?;
             Ok((way, tls))
         });
-        ways.collect()
+        routes.collect()
     }
 
     fn consents(&self, unconsented_hosts: &[(&UnconsentedHost, &Target)]) -> bool {
@@ -141,7 +144,7 @@ impl Asking<'_> {
                 pins_threads: false,
                 driver: driver::choose(driver::Choice::Poll).ok()?,
                 log_config: engine::RequestLogConfig::default(),
-                supplies: engine::DataSources::default(),
+                data_sources: engine::DataSources::default(),
                 backend: None,
             };
             engine::run(&plan, &options, &StopHandle::default(), |_| ControlFlow::Continue(())).ok()

@@ -10,7 +10,7 @@ use report::Language;
 use scenario::{DataFormat, DataSet, Encoding, RowPick, RowShare};
 
 /// All sources of this build. A plan that needs more is refused before it begins.
-pub(crate) fn supplies() -> DataSources {
+pub(crate) fn data_sources() -> DataSources {
     DataSources {
         #[cfg(feature = "script")]
         interpreters: Some(std::sync::Arc::new(script::JavaScript)),

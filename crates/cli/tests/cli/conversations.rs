@@ -11,11 +11,11 @@ use wire::websocket::{self, Role, Scratch, Session, SessionEvent, Terms};
 
 use crate::binary::{onrush, output, report, text};
 use crate::raw::opening_of;
-use crate::{Ends, line_with, next_of, side_by_side, signal};
+use crate::{ChildGuard, line_with, next_of, side_by_side, signal};
 
 /// A server on ws, and its output lines.
 struct Node {
-    _child: Ends,
+    _child: ChildGuard,
     said: Receiver<String>,
     url: String,
 }
@@ -37,7 +37,7 @@ impl Node {
         std::thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| say.send(line)));
         let first: String = next_of(&said, "the server says where it listens");
         let port = first.strip_prefix("listening ").expect("the port");
-        Self { _child: Ends(child), url: format!("ws://127.0.0.1:{port}/"), said }
+        Self { _child: ChildGuard(child), url: format!("ws://127.0.0.1:{port}/"), said }
     }
 
     /// The next lines that begin with a word, without it.

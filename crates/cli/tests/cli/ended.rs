@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 
 use crate::seen::wait_for;
-use crate::{Ends, Folder, Served, onrush, output, signal, text};
+use crate::{ChildGuard, Folder, Served, onrush, output, signal, text};
 
 /// The program with SIGHUP as in a terminal: the test runner may have it ignored, which is inherited.
 fn in_terminal(words: &[&str]) -> Command {
@@ -107,7 +107,7 @@ fn nohup_outlives_the_terminal() {
 /// A command that should be refused; it is ended if it was not.
 fn refused(words: &[&str]) -> Output {
     let child = onrush(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-    let mut child = Ends(child);
+    let mut child = ChildGuard(child);
     wait_for("it is refused", || child.0.try_wait().expect("it can be asked").is_some());
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     child.0.stdout.take().expect("a pipe").read_to_end(&mut stdout).expect("what it said");

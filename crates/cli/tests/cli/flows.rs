@@ -7,7 +7,7 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use crate::seen::{ask, wait_for};
-use crate::{Ends, Served, onrush, output, side_by_side, signal};
+use crate::{ChildGuard, Served, onrush, output, side_by_side, signal};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/flows");
 
@@ -269,7 +269,7 @@ fn users_log_out_also_after_ctrl_c() {
         let served = Served::start();
         let (file, target) = (format!("{FOLDER}/logout.yaml"), format!("target={}", served.url("")));
         let words = [&["run", &file, "--var", &target, "-o", "json", "--quiet"], *flags].concat();
-        let ends = Ends::start(onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()));
+        let ends = ChildGuard::start(onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()));
         wait_for("all users wait for a response", || books(&served).0.get("GET /delay/{ms}") == Some(&50));
         signal(&ends.0, "-INT");
         let done = ends.output();
@@ -320,7 +320,7 @@ fn a_scenario_stops_its_run() {
         let file = folder.path(&format!("stop-{}.yaml", flags.len()));
         std::fs::write(&file, text).expect("a place for it");
         let words = [&["run", &file, "-o", "json", "--quiet"], *flags].concat();
-        let ends = Ends::start(onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()));
+        let ends = ChildGuard::start(onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()));
         wait_for("all users at the gate", || ask(&served, "GET", "/gate/all/waiting").trim() == "6");
         ask(&served, "POST", "/gate/all/open");
         let done = ends.output();

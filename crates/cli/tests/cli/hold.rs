@@ -13,7 +13,7 @@ use crate::binary::{Served, onrush, output, report, text};
 use crate::relay::Relay;
 use crate::seen::{ask, stats, wait_for};
 use crate::watched::Paged;
-use crate::{Ends, Folder, closed_port, signal};
+use crate::{ChildGuard, Folder, closed_port, signal};
 
 /// Timeouts that are never reached: whatever takes long, it is not the time that ends it.
 const PATIENT: [&str; 6] = ["-t", "1h", "--connect-timeout", "1h", "--grace", "1h"];
@@ -26,13 +26,13 @@ fn tool(name: &str) -> PathBuf {
 
 /// A server with an independent implementation.
 struct Gorilla {
-    _child: Ends,
+    _child: ChildGuard,
     address: String,
 }
 
 impl Gorilla {
     fn start(flags: &[&str]) -> Self {
-        let mut child = Ends::start(Command::new(tool("wspeer")).args(flags).stdout(Stdio::piped()));
+        let mut child = ChildGuard::start(Command::new(tool("wspeer")).args(flags).stdout(Stdio::piped()));
         let mut line = String::new();
         BufReader::new(child.0.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("a line");
         let address = line.trim().strip_prefix("listening ").expect("the address").to_owned();
@@ -199,7 +199,7 @@ fn a_server_that_dies_is_seen_at_once_and_its_connections_come_back() {
     let port = closed_port();
     let listen = format!("127.0.0.1:{port}");
     let serve = || {
-        let mut server = Ends::start(onrush(&["serve", "--listen", &listen]).stdout(Stdio::piped()));
+        let mut server = ChildGuard::start(onrush(&["serve", "--listen", &listen]).stdout(Stdio::piped()));
         let mut line = String::new();
         BufReader::new(server.0.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("a line");
         server
@@ -208,7 +208,7 @@ fn a_server_that_dies_is_seen_at_once_and_its_connections_come_back() {
     let url = format!("ws://{listen}/");
     let words = ["hold", "-c", "2000", "--hold", "1h", "--once", "-d", "hi", "--reconnect", "--output", "json", &url];
     let mut command = onrush(&[&words[..], &PATIENT].concat());
-    let run = Ends::start(command.stdout(Stdio::piped()).stderr(Stdio::null()));
+    let run = ChildGuard::start(command.stdout(Stdio::piped()).stderr(Stdio::null()));
     // A connection that has sent a message is known to be open.
     wait_for("all are there", || counted(&listen, "messages") == COUNT);
     // The next server may listen there when the kernel has closed the sockets of this one.
@@ -231,7 +231,7 @@ fn a_server_that_dies_is_seen_at_once_and_its_connections_come_back() {
 fn a_server_that_takes_no_more_is_named() {
     let binary = env!("CARGO_BIN_EXE_onrush");
     let script = format!("ulimit -n 256 && exec '{binary}' serve --driver poll --threads 1 --listen 127.0.0.1:0");
-    let mut server = Ends::start(Command::new("bash").args(["-c", &script]).stdout(Stdio::piped()));
+    let mut server = ChildGuard::start(Command::new("bash").args(["-c", &script]).stdout(Stdio::piped()));
     let mut line = String::new();
     BufReader::new(server.0.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("a line");
     let url = line.trim().replace("listening on http", "ws");
@@ -292,7 +292,7 @@ fn pushes_checks_and_other_protocols_are_held() {
     let (tcp, ws, at) = (tcp_of(&served), format!("ws://{}/", address(&served)), address(&served));
     // A WebSocket reads its peer to the end: not one push is missing.
     let words = ["hold", "-c", "200", "--hold", "1h", "--receive-only", "--output", "json", &ws];
-    let run = Ends::start(onrush(&[&words[..], &PATIENT].concat()).stdout(Stdio::piped()));
+    let run = ChildGuard::start(onrush(&[&words[..], &PATIENT].concat()).stdout(Stdio::piped()));
     wait_for("five pushes to each", || counted(&at, "pushed") >= 1_000);
     signal(&run.0, "-INT");
     let held = report(&run.output());
@@ -351,7 +351,7 @@ fn what_was_stopped_and_what_stood_still_is_not_kept() {
         let ws = format!("ws://{}/", address(&served));
         let words =
             ["hold", "-c", "50", "--hold", "1h", "--every", "200ms", "-d", "hi", "--lang", language, "--quiet", &ws];
-        let run = Ends::start(onrush(&words).stdout(Stdio::piped()));
+        let run = ChildGuard::start(onrush(&words).stdout(Stdio::piped()));
         wait_for("all have said something", || stats(&served)["long_connections"]["messages"].as_u64() >= Some(50));
         signal(&run.0, "-INT");
         let page = text(&run.output().stdout);
@@ -373,7 +373,7 @@ fn stands_still(driver: &str) {
     let mut command = onrush(&[&words[..], &PATIENT, &[&ws]].concat());
     // In a group of its own: a signal that stops and continues the whole group of this test does not end the stop that
     // is meant here.
-    let run = Ends::start(command.process_group(0).stdout(Stdio::piped()));
+    let run = ChildGuard::start(command.process_group(0).stdout(Stdio::piped()));
     let talks = |name: &str| stats(&served)["long_connections"][name].as_u64().unwrap_or(0);
     wait_for("nineteen are there and speak", || talks("open") == 19 && talks("messages") >= 190);
     signal(&run.0, "-STOP");

@@ -11,7 +11,7 @@ use crate::raw::{
     fields, frame, kinds, message,
 };
 use crate::seen::wait_for;
-use crate::{Ends, next_of, side_by_side, signal};
+use crate::{ChildGuard, next_of, side_by_side, signal};
 
 /// The bytes for a stream.
 type Response = Arc<dyn Fn(u32) -> Vec<u8> + Send + Sync>;
@@ -41,7 +41,7 @@ fn is_all_read(port: u16) -> bool {
 
 /// A program whose run is over: it ends with the value.
 pub(crate) struct Held {
-    child: Ends,
+    child: ChildGuard,
     /// Its peak memory, in KiB.
     pub(crate) kib: u64,
 }
@@ -54,7 +54,7 @@ impl Held {
         // What stands behind `curl` is a command of it.
         let (own, curl) = args.split_at(args.iter().position(|word| *word == "curl").unwrap_or(args.len()));
         let mut command = onrush(&[own, &stays, curl].concat());
-        let mut child = Ends::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
+        let mut child = ChildGuard::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
         let (notify, said) = mpsc::channel::<String>();
         let lines = BufReader::new(child.0.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
         // The receiver may be gone.
@@ -298,7 +298,7 @@ fn a_flood_behind_the_end_is_not_read() {
             let url = server.url("http", "/");
             let load = ["--http2", "-q", "1/s", "-z", "1h", "-c", "1", "--driver", driver, "--output", "json"];
             let mut command = onrush(&[&load[..], &[&url]].concat());
-            let child = Ends::start(command.stdout(Stdio::piped()).stderr(Stdio::null()));
+            let child = ChildGuard::start(command.stdout(Stdio::piped()).stderr(Stdio::null()));
             let (written, graceful_close) = next_of(&counts, "the server has ended");
             signal(&child.0, "-INT");
             let seen = report(&child.output());

@@ -112,9 +112,9 @@ fn signal(child: &Child, name: &str) {
 }
 
 /// A program that ends with the value, at once, without leaving a process behind.
-struct Ends(Child);
+struct ChildGuard(Child);
 
-impl Ends {
+impl ChildGuard {
     /// Starts it.
     #[track_caller]
     fn start(command: &mut Command) -> Self {
@@ -141,7 +141,7 @@ fn all_of(pipe: Option<impl Read>) -> Vec<u8> {
     bytes
 }
 
-impl Drop for Ends {
+impl Drop for ChildGuard {
     fn drop(&mut self) {
         // It may have ended by itself; then there is nothing to end.
         let _ = self.0.kill();

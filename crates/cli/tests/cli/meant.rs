@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
 use crate::usage::check;
-use crate::{Ends, Served, line_with, onrush, output, report, side_by_side, signal, text};
+use crate::{ChildGuard, Served, line_with, onrush, output, report, side_by_side, signal, text};
 
 /// Refused in both languages, with these words.
 fn refused(words: &[&str], en: &str, zh: &str) {
@@ -159,7 +159,7 @@ fn a_server_that_goes_away_is_reported_with_one_figure() {
         let load = ["-q", "100", "-z", "1h", "-c", &connections, "--no-abort-on-failures", "--interval", "100ms"];
         let words = [&load[..], &["--full", "--lang", language, "--json", path, &url]].concat();
         let mut command = onrush(&words);
-        let mut child = Ends::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
+        let mut child = ChildGuard::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
         let mut lines = BufReader::new(child.0.stdout.take().expect("a pipe")).lines();
         let mut said = BufReader::new(child.0.stderr.take().expect("a pipe")).lines();
         let rows = lines.by_ref().filter(|line| line.as_ref().is_ok_and(|line| line.contains("s│")));

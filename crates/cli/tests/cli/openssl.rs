@@ -11,7 +11,7 @@ use wire::tls::{ServerConfig, ServerSettings};
 
 use crate::binary::{onrush, output, report, text};
 use crate::seen::wait_for;
-use crate::{Ends, closed_port, listens};
+use crate::{ChildGuard, closed_port, listens};
 
 /// A folder for certificates; it is removed with the value.
 pub(crate) struct Folder(pub(crate) PathBuf);
@@ -65,7 +65,7 @@ impl Drop for Folder {
 
 /// `openssl s_server`; it ends with the value.
 pub(crate) struct Server {
-    child: Ends,
+    child: ChildGuard,
     pub(crate) url: String,
 }
 
@@ -81,7 +81,7 @@ impl Server {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
-        let mut child = Ends::start(&mut command);
+        let mut child = ChildGuard::start(&mut command);
         listens(&mut child.0, port);
         Self { child, url: format!("https://127.0.0.1:{port}/") }
     }
@@ -330,7 +330,7 @@ fn renegotiation_that_is_demanded_is_named() {
         on_both(|driver| {
             let mut server = Server::start(&folder, "-tls1_2 -legacy_renegotiation -key ca.key -cert ca.pem");
             let args = ["-k", "-n", "1", "-c", "1", "-t", "1h", "--driver", driver, "--output", "json", &server.url];
-            let child = Ends::start(onrush(&args).stdout(Stdio::piped()));
+            let child = ChildGuard::start(onrush(&args).stdout(Stdio::piped()));
             let received = BufReader::new(server.child.0.stdout.take().expect("a pipe"));
             // It sends no response by itself: the request is there when it has come.
             assert!(received.lines().map_while(Result::ok).any(|line| line.contains("GET / HTTP/1.1")));

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::authority::{Authority, GOOD};
 use crate::nginx::Nginx;
 use crate::seen::{stats, wait_for};
-use crate::{Ends, Folder, Served, closed_port, onrush, output, report, signal, text};
+use crate::{ChildGuard, Folder, Served, closed_port, onrush, output, report, signal, text};
 use strangers::{Event, LOGIN, Stranger};
 
 const DRIVERS: [&str; 2] = ["uring", "poll"];
@@ -279,7 +279,7 @@ fn a_proxy_that_ends_loses_no_request() {
         let way = proxy.url("socks5", "");
         let words = ["-c", "3", "-z", "100s", "--driver", driver, "--no-abort-on-failures", "--proxy", &way];
         let mut command = onrush(&[&words[..], &["-o", "json", &url]].concat());
-        let load = Ends::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
+        let load = ChildGuard::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
         wait_for("requests come", || nginx.logged() > 100);
         proxy.kill();
         let listener = TcpListener::bind(("127.0.0.1", port)).expect("the port is free again");

@@ -7,7 +7,7 @@ use std::process::Stdio;
 
 use crate::hold::in_a_network;
 use crate::usage::check;
-use crate::{Ends, Served, onrush, output, report, text};
+use crate::{ChildGuard, Served, onrush, output, report, text};
 
 const FAR: &str = "255.255.255.255";
 
@@ -201,7 +201,7 @@ fn a_file_ends_a_load() {
         vec!["-q", "50", "-z", "1h", "--interval", "100ms", "--stop-file", &path, &url],
         vec!["hold", "-c", "2", "--hold", "1h", "--interval", "100ms", "--stop-file", &path, &ws],
     ] {
-        let mut child = Ends::start(onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()));
+        let mut child = ChildGuard::start(onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()));
         let mut lines = BufReader::new(child.0.stdout.take().expect("a pipe")).lines();
         // The table has begun.
         let begun = lines.find(|line| line.as_ref().is_ok_and(|line| line.contains("0.")));

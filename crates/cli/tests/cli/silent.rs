@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::binary::{onrush, output, text};
 use crate::openssl::Folder;
-use crate::{Ends, closed_port, listens, side_by_side};
+use crate::{ChildGuard, closed_port, listens, side_by_side};
 
 /// Accepts, sends the same to every client, and falls silent; connections stay until the other side ends them.
 fn silent_after(words: &'static [u8]) -> u16 {
@@ -105,7 +105,7 @@ fn silence_within_tls_is_of_what_is_spoken_there() {
         .stderr(Stdio::null())
         .spawn();
     let server = server.expect("openssl is installed: `cargo xtask test` installs it, or: apt-get install openssl");
-    let mut server = Ends(server);
+    let mut server = ChildGuard(server);
     listens(&mut server.0, port);
     let url = format!("wss://127.0.0.1:{port}/");
     // It serves one after the other: the second driver would wait for the end of the first.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::seen::{ask, wait_for};
 use super::watched::{Paged, TOKEN, counted};
-use super::{Ends, Folder, Served, onrush, signal};
+use super::{ChildGuard, Folder, Served, onrush, signal};
 
 #[test]
 fn a_rate_changed_in_a_pause_begins_where_it_was() {
@@ -177,7 +177,7 @@ fn stages_to_come_are_no_marks_yet() {
 #[test]
 fn a_page_that_does_nothing_ends_without_a_word() {
     let mut command = onrush(&["web", "--web-listen", "127.0.0.1:0"]);
-    let mut child = Ends::start(command.stderr(Stdio::piped()));
+    let mut child = ChildGuard::start(command.stderr(Stdio::piped()));
     let mut said = BufReader::new(child.0.stderr.take().expect("a pipe"));
     let mut line = String::new();
     said.read_line(&mut line).expect("a line");
@@ -218,7 +218,7 @@ fn programs_are_reported_what_is_described_and_ctl_steers() {
         ["start", "--", "-q", "100", "-z", "1h", "--interval", "100ms", "--threshold", "failed / done < 10%", &url];
     is_described("started", &ctl(&words));
     let mut events = onrush(&["ctl", "--page", &paged.link, "events"]);
-    let mut events = Ends::start(events.stdout(Stdio::piped()));
+    let mut events = ChildGuard::start(events.stdout(Stdio::piped()));
     wait_for("failures", || paged.get("/api/run")["live"]["failures"][0]["count"].as_u64() > Some(0));
     is_described("run", &ctl(&["run"]));
     for (words, kind) in [

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::binary::{Served, output, report, text};
 use crate::nginx::Nginx;
-use crate::{Ends, closed_port, listens};
+use crate::{ChildGuard, closed_port, listens};
 
 /// Each response once, also when the server sends GOAWAY in the middle, again and again.
 #[test]
@@ -84,7 +84,7 @@ fn nghttpd_responses_us() {
         .stdout(Stdio::null())
         .spawn()
         .expect("nghttpd is installed: `cargo xtask test` installs it, or: apt-get install nghttp2-server");
-    let mut server = Ends(server);
+    let mut server = ChildGuard(server);
     listens(&mut server.0, port);
     let url = format!("http://127.0.0.1:{port}/file");
     let seen = report(&output(&["--http2", "-n", "300", "-c", "3", "--streams", "10", "--output", "json", &url]));

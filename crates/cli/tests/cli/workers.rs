@@ -11,7 +11,7 @@ use super::recorder::Recorder;
 use super::relay::Relay;
 use super::seen::{stats, wait_for};
 use super::watched::Paged;
-use super::{Ends, Folder, Served, line_with, onrush, output, report, signal, text};
+use super::{ChildGuard, Folder, Served, line_with, onrush, output, report, signal, text};
 
 /// Invariants of every run of workers.
 #[track_caller]
@@ -375,7 +375,7 @@ fn connections_of_one_that_is_killed(server: &Served) {
     let url = format!("ws://{}/", relay.address);
     let words = ["hold", "--workers", "3", "-c", "30", "--hold", "300ms", "--connect-timeout", "2m", "--json", &file];
     let words = [&words[..], &["--interval", "100ms", &url]].concat();
-    let mut child = Ends::start(onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()));
+    let mut child = ChildGuard::start(onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()));
     let mut rows = BufReader::new(child.0.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
     // A row has the time and then the open connections.
     let has_all = |row: &String| row.split('│').nth(1).is_some_and(|open| open.trim() == "29");
@@ -430,7 +430,7 @@ fn a_worker_that_stands_still() {
 fn ctrl_c_ends_all_of_them() {
     let server = Served::start();
     let words = ["--output", "json", "--workers", "2", "-c", "6", "-z", "1h", &server.url("/delay/1")];
-    let child = Ends::start(onrush(&words).stdout(Stdio::piped()));
+    let child = ChildGuard::start(onrush(&words).stdout(Stdio::piped()));
     wait_for("the load begins", || served(&server, "/delay") > 500);
     let workers = children(&child.0);
     signal(&child.0, "-INT");
@@ -463,7 +463,7 @@ fn half_of_the_users_of_all_workers_go_on() {
 fn workers_go_with_who_leads() {
     let server = Served::start();
     let words = ["--workers", "2", "-c", "6", "-z", "1h", &server.url("/delay/1")];
-    let child = Ends::start(onrush(&words).stdout(Stdio::null()));
+    let child = ChildGuard::start(onrush(&words).stdout(Stdio::null()));
     wait_for("the load begins", || served(&server, "/delay") > 500);
     let workers = children(&child.0);
     assert_eq!(workers.len(), 2);

@@ -21,21 +21,21 @@ pub fn undivided(plan: &Plan, is_logged: bool) -> Option<BackendFault> {
 }
 
 /// What the leader needs to know of a run.
-pub(super) fn run_order(plan: &Plan, supplies: &DataSources, packet: Bytes) -> RunOrder {
+pub(super) fn run_order(plan: &Plan, data_sources: &DataSources, packet: Bytes) -> RunOrder {
     let is_counted = |load: &Load| match load {
         Load::Closed { shape: UserShape::Rendezvous, .. } => true,
         Load::Closed { requests, .. } | Load::Open { requests, .. } => requests.is_some(),
     };
     let counts =
         plan.scenarios.iter().any(|scenario| is_counted(&scenario.load) || scenario.iterations_per_user.is_some());
-    let is_unique = supplies.feeds.iter().any(|feed| feed.spec().share == Share::Unique);
+    let is_unique = data_sources.feeds.iter().any(|feed| feed.spec().share == Share::Unique);
     // Members that get a part of a load with a warm-up, or at random, skip rows that other members may have had.
     let jumps = |one: &Scenario| match one.load {
         Load::Open { arrivals, .. } => arrivals != Arrivals::Even || !plan.warmup.is_zero(),
         Load::Closed { .. } => true,
     };
     let ends = |feed: &Feed| feed.spec().at_end == AtEnd::Stop && feed.spec().has_end();
-    let is_unique = is_unique || supplies.feeds.iter().any(ends) && plan.scenarios.iter().any(jumps);
+    let is_unique = is_unique || data_sources.feeds.iter().any(ends) && plan.scenarios.iter().any(jumps);
     // Numbers that are given out once stay with their member.
     let counters = plan.scenarios.iter().any(|scenario| scenario.memory.counters > 0);
     let spends = plan.budget.requests.is_some() || plan.budget.bytes.is_some();

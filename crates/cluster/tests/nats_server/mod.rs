@@ -41,7 +41,7 @@ pub(crate) fn options(workers: Workers) -> RunOptions {
         pins_threads: false,
         driver: driver::choose(Choice::Poll).expect("a driver"),
         log_config: RequestLogConfig { slowest: 0, log: None },
-        supplies: DataSources::default(),
+        data_sources: DataSources::default(),
         backend: Some(Arc::new(workers)),
     }
 }

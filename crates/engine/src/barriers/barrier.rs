@@ -156,7 +156,7 @@ impl BarrierRounds {
     }
 
     /// When a round was released; `users` of them go on with that.
-    pub(crate) fn go_on(
+    pub(crate) fn proceed(
         &mut self,
         round: u64,
         users: u64,
@@ -221,7 +221,7 @@ mod tests {
                 rounds.arrive(participant, 0, millis(at), &mut |participant| reported.push(participant)),
                 waits(1, Nanos::NEVER)
             );
-            assert_eq!(rounds.go_on(1, 1, millis(at), &mut |_| {}), None);
+            assert_eq!(rounds.proceed(1, 1, millis(at), &mut |_| {}), None);
         }
         assert!(reported.is_empty());
         assert_eq!(
@@ -230,10 +230,10 @@ mod tests {
         );
         assert_eq!(reported, [0, 1]);
         // Whenever a shard asks, and whatever has arrived since.
-        assert_eq!(rounds.go_on(1, 2, millis(31), &mut |_| {}), Some(millis(32)));
+        assert_eq!(rounds.proceed(1, 2, millis(31), &mut |_| {}), Some(millis(32)));
         assert_eq!(rounds.arrive(0, 1, millis(40), &mut |_| {}), waits(2, Nanos::NEVER));
-        assert_eq!(rounds.go_on(2, 1, millis(40), &mut |_| {}), None);
-        assert_eq!(rounds.go_on(1, 1, millis(900), &mut |_| {}), Some(millis(32)));
+        assert_eq!(rounds.proceed(2, 1, millis(40), &mut |_| {}), None);
+        assert_eq!(rounds.proceed(1, 1, millis(900), &mut |_| {}), Some(millis(32)));
         assert!(rounds.released.is_empty());
         assert_eq!(rounds.counts(), Rounds { full: 1, ..Rounds::default() });
     }
@@ -243,9 +243,9 @@ mod tests {
         let (mut rounds, mut reported) = (BarrierRounds::new(4, Some(FIVE)), Vec::new());
         assert_eq!(rounds.arrive(0, 0, millis(100), &mut |_| {}), waits(1, millis(5_100)));
         assert_eq!(rounds.arrive(0, 0, millis(3_000), &mut |_| {}), waits(1, millis(5_100)));
-        assert_eq!(rounds.go_on(1, 2, millis(5_099), &mut |_| {}), None);
+        assert_eq!(rounds.proceed(1, 2, millis(5_099), &mut |_| {}), None);
         assert_eq!(
-            rounds.go_on(1, 2, millis(5_100), &mut |participant| reported.push(participant)),
+            rounds.proceed(1, 2, millis(5_100), &mut |participant| reported.push(participant)),
             Some(millis(5_100))
         );
         assert_eq!(reported, [0]);
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(rounds.arrive(1, 1, millis(8_000), &mut |_| {}), waits(2, millis(11_000)));
         assert_eq!(rounds.arrive(0, 1, millis(10_999), &mut |_| {}), waits(2, millis(11_000)));
         // The last arrival is too near to its end for a lead.
-        assert_eq!(rounds.go_on(2, 4, millis(11_000), &mut |_| {}), Some(millis(11_000)));
+        assert_eq!(rounds.proceed(2, 4, millis(11_000), &mut |_| {}), Some(millis(11_000)));
         assert_eq!(rounds.counts(), Rounds { full: 1, by_time: 1, short: 0 });
     }
 
@@ -268,7 +268,7 @@ mod tests {
         let mut rounds = BarrierRounds::new(2, Some(FIVE));
         assert_eq!(rounds.arrive(0, 0, millis(0), &mut |_| {}), waits(1, FIVE));
         assert_eq!(rounds.arrive(1, 0, FIVE, &mut |_| {}), Arrival::Passes { round: 1, at: FIVE });
-        assert_eq!(rounds.go_on(1, 1, millis(5_001), &mut |_| {}), Some(FIVE));
+        assert_eq!(rounds.proceed(1, 1, millis(5_001), &mut |_| {}), Some(FIVE));
     }
 
     #[test]
@@ -291,7 +291,7 @@ mod tests {
         rounds.withdraw(1, 1, 1);
         let mut reported = Vec::new();
         rounds.give_up_waiting(millis(7), &mut |participant| reported.push(participant));
-        assert_eq!((reported, rounds.go_on(1, 1, millis(8), &mut |_| {})), (vec![0], Some(millis(9))));
+        assert_eq!((reported, rounds.proceed(1, 1, millis(8), &mut |_| {})), (vec![0], Some(millis(9))));
         // The round missed no user: it was known that none would come.
         assert_eq!(rounds.arrive(1, 0, millis(10), &mut |_| {}), waits(2, Nanos::NEVER));
         assert_eq!(rounds.counts(), Rounds { short: 1, ..Rounds::default() });

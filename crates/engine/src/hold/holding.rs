@@ -14,7 +14,7 @@ use super::aggregator::{AggregatorSetup, HoldAggregator, Update, sum};
 use super::job::HoldConfig;
 use super::remote::{HoldBackend, HoldBegun, HoldEnding, HoldOrder, HoldPart, HoldReporter, HoldUpdate};
 use super::runtime::HoldRuntime;
-use super::shard::{self, Ends, Report};
+use super::shard::{self, HoldChannels, Report};
 use super::{HoldOptions, HoldResult, KeptHold, Orders};
 use crate::control::{Control, Workers};
 use crate::endpoints::EndpointRotation;
@@ -137,7 +137,7 @@ impl Holding {
             let (take, taken) = channel();
             takes.push(take);
             let (shard, orders, stop) = (place.shard, orders.clone(), stop.clone());
-            let ends = Ends { shard, reports: place.reports, taken, orders, stop };
+            let channels = HoldChannels { shard, reports: place.reports, taken, orders, stop };
             // One for each thread: threads that share it would all write its reference count.
             let mut job = HoldConfig::new(&plan, turns.clone(), options.tls.clone());
             job.part = part.as_ref().map(|part| part.segment.clone());
@@ -145,10 +145,10 @@ impl Holding {
             std::thread::Builder::new().name(format!("hold-{shard}")).spawn(move || match make(clock) {
                 Ok(mut driver) => {
                     let runtime = HoldRuntime::new(job, share, driver.sockets());
-                    shard::run(driver, runtime, &ends, &place.start);
+                    shard::run(driver, runtime, &channels, &place.start);
                 }
                 // The run may be gone already.
-                Err(error) => drop(ends.reports.send(Report::Broken(error.into()))),
+                Err(error) => drop(channels.reports.send(Report::Broken(error.into()))),
             })
         })?;
         // Memory used before the first connection is no cost of connections.

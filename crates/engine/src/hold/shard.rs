@@ -65,7 +65,7 @@ impl shard_threads::Report for Report {
 }
 
 /// The channels of a shard.
-pub(super) struct Ends {
+pub(super) struct HoldChannels {
     pub(super) shard: usize,
     pub(super) reports: Sender<Report>,
     /// One message for each interval that was taken.
@@ -75,13 +75,18 @@ pub(super) struct Ends {
 }
 
 /// Runs a shard to its end. The run may be gone: the shard then ends.
-pub(super) fn run<D: Driver>(mut driver: D, mut runtime: HoldRuntime, ends: &Ends, begins: &Receiver<Nanos>) {
-    if ends.reports.send(Report::Ready { waker: driver.waker() }).is_err() {
+pub(super) fn run<D: Driver>(
+    mut driver: D,
+    mut runtime: HoldRuntime,
+    channels: &HoldChannels,
+    begins: &Receiver<Nanos>,
+) {
+    if channels.reports.send(Report::Ready { waker: driver.waker() }).is_err() {
         return;
     }
     let Ok(started) = begins.recv() else { return };
     runtime.start_at(started);
-    let (interval, options) = (runtime.interval(), ends.stop.stop_level_of());
+    let (interval, options) = (runtime.interval(), channels.stop.stop_level_of());
     let (mut reached, mut reported) = (0, 0);
     let (mut next_at, mut lag_at) = (started + interval, started + LAG_EVERY);
     let mut on_their_way = 0;
@@ -102,19 +107,19 @@ pub(super) fn run<D: Driver>(mut driver: D, mut runtime: HoldRuntime, ends: &End
             lag_at += LAG_EVERY;
         }
         lag_at = lag_at.max(now);
-        if ends.orders.stops_opening() {
+        if channels.orders.stops_opening() {
             runtime.stop_opening();
         }
-        let (stop_level, end_at) = (options.get(), ends.orders.end_at());
+        let (stop_level, end_at) = (options.get(), channels.orders.end_at());
         if !runtime.is_closing() && (now >= end_at || stop_level >= StopLevel::STOP) {
-            let reported = ends.reports.send(Report::Closing { now: runtime.now(), since: now.since(started) });
+            let reported = channels.reports.send(Report::Closing { now: runtime.now(), since: now.since(started) });
             runtime.begin_closing(now, end_at, driver.sockets());
             if reported.is_err() {
                 break;
             }
         }
         if let Err(error) = turn(&mut driver, &mut runtime, now) {
-            drop(ends.reports.send(Report::Broken(error.into())));
+            drop(channels.reports.send(Report::Broken(error.into())));
             return;
         }
         if runtime.is_over() || stop_level >= StopLevel::ABORT {
@@ -122,12 +127,12 @@ pub(super) fn run<D: Driver>(mut driver: D, mut runtime: HoldRuntime, ends: &End
         }
         if !has_opened && !runtime.is_closing() && runtime.has_tried_all(now) {
             has_opened = true;
-            if ends.orders.has_opened(runtime.now().open, now) {
-                ends.stop.wake_all();
+            if channels.orders.has_opened(runtime.now().open, now) {
+                channels.stop.wake_all();
             }
-            if ends
+            if channels
                 .reports
-                .send(Report::Opened { shard: ends.shard, now: runtime.now(), since: now.since(started) })
+                .send(Report::Opened { shard: channels.shard, now: runtime.now(), since: now.since(started) })
                 .is_err()
             {
                 break;
@@ -137,13 +142,13 @@ pub(super) fn run<D: Driver>(mut driver: D, mut runtime: HoldRuntime, ends: &End
             next_at += interval;
             reached += 1;
         }
-        on_their_way -= ends.taken.try_iter().count();
+        on_their_way -= channels.taken.try_iter().count();
         if reached > reported && on_their_way < REPORTS_MAX {
             let standing = runtime.now();
             let mut seen = std::mem::take(&mut runtime.unreported);
             complete(&mut seen, standing);
             (reported, on_their_way) = (reached, on_their_way + 1);
-            if ends.reports.send(Report::Interval { shard: ends.shard, reached, seen }).is_err() {
+            if channels.reports.send(Report::Interval { shard: channels.shard, reached, seen }).is_err() {
                 break;
             }
         }
@@ -151,14 +156,14 @@ pub(super) fn run<D: Driver>(mut driver: D, mut runtime: HoldRuntime, ends: &End
         let until = runtime.next_turn(now).min(next_at).min(lag_at).min(end_at);
         runtime.sleep_until(until.max(now));
         if let Err(error) = driver.wait(until, |sockets, event| runtime.handle(sockets, event)) {
-            drop(ends.reports.send(Report::Broken(error.into())));
+            drop(channels.reports.send(Report::Broken(error.into())));
             return;
         }
     }
     runtime.end(driver.sockets());
     let mut seen = std::mem::take(&mut runtime.unreported);
     complete(&mut seen, HeldNow::default());
-    drop(ends.reports.send(Report::Over { shard: ends.shard, at: driver.now(), seen }));
+    drop(channels.reports.send(Report::Over { shard: channels.shard, at: driver.now(), seen }));
 }
 
 /// Does what is due, after reading what is there: a stall of the generator must not time out a response that came in

@@ -13,7 +13,7 @@ use target::SteppedServer;
 use super::Orders;
 use super::job::HoldConfig;
 use super::runtime::{HoldRuntime, Phase};
-use super::shard::{Ends, REPORTS_MAX, Report, run, turn};
+use super::shard::{HoldChannels, REPORTS_MAX, Report, run, turn};
 use crate::Places;
 use crate::endpoints::EndpointRotation;
 
@@ -335,9 +335,9 @@ fn a_run_that_does_not_listen_is_reported_little() {
         (std::sync::mpsc::channel(), std::sync::mpsc::channel(), std::sync::mpsc::channel());
     let orders = Arc::new(Orders::new(&plan, 1));
     start.send(driver.now()).expect("it listens");
-    let ends = Ends { shard: 0, reports, taken, orders, stop: crate::StopHandle::default() };
-    run(driver, world, &ends, &begins);
-    drop(ends);
+    let channels = HoldChannels { shard: 0, reports, taken, orders, stop: crate::StopHandle::default() };
+    run(driver, world, &channels, &begins);
+    drop(channels);
     let (mut intervals, mut tried, mut failed) = (0, 0, 0);
     for report in reported {
         let (is_interval, seen) = match report {

@@ -12,7 +12,7 @@ use pacing::{LevelStage, Nanos, SLOT_COUNT, Segment, UserProfile};
 use plan::{Arrivals, ConnectionCount, Load, Plan, RateStage, Scenario, UserShape};
 
 use super::Partition;
-use super::ways::Way;
+use super::routes::TargetRoute;
 use crate::barriers::Barriers;
 use crate::budget_lease::SharedBudget;
 use crate::control::{Changes, Refused};
@@ -27,25 +27,25 @@ use crate::times::{Backlog, duration_of, longest};
 use crate::verdict::Growth;
 use crate::{Places, PlacesError};
 
-/// Assignments of the shards of a plan, on at most `threads` shards; a shard without users is left out. `ways`: to the
+/// Assignments of the shards of a plan, on at most `threads` shards; a shard without users is left out. `routes`: to the
 /// targets of all scenarios, in their order.
 pub(super) fn assignments(
     plan: &Plan,
-    ways: &[Way],
+    routes: &[TargetRoute],
     threads: usize,
     part: &Partition,
 ) -> Result<Vec<ShardAssignment>, PlacesError> {
-    let (mut ways, catalog) = (ways, catalog(plan));
+    let (mut routes, catalog) = (routes, catalog(plan));
     let pool = plan.budget.is_set().then(|| Arc::new(SharedBudget::new(plan.budget)));
     let mut shares = Vec::new();
     for (number, scenario) in plan.scenarios.iter().enumerate() {
-        let (own, rest) = ways.split_at(scenario.targets.len());
+        let (own, rest) = routes.split_at(scenario.targets.len());
         let mut works = works(plan, number, &catalog, own, (threads, part))?;
         let counters = Counters::new(scenario.memory.counters, part.segment.clone());
         works.iter_mut().for_each(|work| work.counters = counters.clone());
         works.iter_mut().for_each(|work| work.budget = pool.clone());
         shares.push(works);
-        ways = rest;
+        routes = rest;
     }
     meet(plan, &mut shares);
     // Scenarios that need few shards are spread over all of them.
@@ -86,7 +86,7 @@ fn works(
     plan: &Plan,
     number: usize,
     catalog: &Catalog,
-    ways: &[Way],
+    routes: &[TargetRoute],
     (threads, part): (usize, &Partition),
 ) -> Result<Vec<ScenarioConfig>, PlacesError> {
     let scenario = &plan.scenarios[number];
@@ -135,7 +135,7 @@ fn works(
     let warmup = Nanos::from(plan.warmup);
     let levels = Arc::new(levels(scenario, warmup));
     let is_rendezvous = matches!(scenario.load, Load::Closed { shape: UserShape::Rendezvous, .. });
-    let origins = origins_of(scenario, ways)?;
+    let origins = origins_of(scenario, routes)?;
     let secrets = plan::SecretValues::from_plan(plan);
     let memory = Arc::new(scenario.memory.clone());
     let work = |index| {
@@ -188,9 +188,9 @@ fn works(
 }
 
 /// The origins of a scenario, one for each of its targets.
-fn origins_of(scenario: &Scenario, ways: &[Way]) -> Result<Arc<[Origin]>, PlacesError> {
-    let origins =
-        scenario.targets.iter().zip(ways).enumerate().map(|(number, (target, Way { addresses, name, tls }))| {
+fn origins_of(scenario: &Scenario, routes: &[TargetRoute]) -> Result<Arc<[Origin]>, PlacesError> {
+    let origins = scenario.targets.iter().zip(routes).enumerate().map(
+        |(number, (target, TargetRoute { addresses, name, tls }))| {
             let to_it = scenario.all_steps().filter(|step| step.target == number);
             let connect_timeout = to_it.map(|step| step.connect_timeout).max().unwrap_or_default().into();
             let places = Places::resolve(target, addresses, scenario.load.connections())?;
@@ -205,7 +205,8 @@ fn origins_of(scenario: &Scenario, ways: &[Way]) -> Result<Arc<[Origin]>, Places
                 connect_timeout,
             );
             Ok(origin.opened_with(opens_with.map(|step| step as u32)))
-        });
+        },
+    );
     Ok(origins.collect::<Result<Vec<_>, PlacesError>>()?.into())
 }
 
@@ -418,7 +419,8 @@ mod tests {
         };
         let address = "127.0.0.1:1".parse().expect("an address");
         let plan = flags.plan().expect("a good plan");
-        works(&plan, 0, &catalog(&plan), &[Way::to(address, None)], (2, &Partition::default())).expect("two shards")
+        works(&plan, 0, &catalog(&plan), &[TargetRoute::to(address, None)], (2, &Partition::default()))
+            .expect("two shards")
     }
 
     /// A reference count that two threads write at each request moves from core to core.

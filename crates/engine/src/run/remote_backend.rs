@@ -48,7 +48,7 @@ pub struct RemoteRun {
     /// The plan to carry out.
     pub plan: Arc<Plan>,
     /// Data that users read and evaluate.
-    pub supplies: DataSources,
+    pub data_sources: DataSources,
     /// Address of the first target, seen from here.
     pub address: SocketAddr,
     /// How many of the slowest exchanges are kept.

@@ -21,8 +21,8 @@ use wire::tls::ClientConfig;
 
 use super::aggregator::{LoadAggregator, Update};
 use super::remote_backend::{AGO_MAX, PartMessage, RemoteBackend, RemoteRun, RunReporter};
+use super::routes::routes;
 use super::totals::paused_of_all;
-use super::ways::ways;
 use super::{Interval, KeptInterval, Partition, RunError, RunOptions, RunResult, divide, judged};
 use crate::barriers::{BarrierStats, Barriers};
 use crate::control::{Changes, Control, StopHandle};
@@ -31,7 +31,7 @@ use crate::error::BackendFault;
 use crate::names::Refresher;
 use crate::remote::{Where, WorkersSummary};
 use crate::run_loop::RunLoop;
-use crate::shard::{self, Ends, Report};
+use crate::shard::{self, Report, ShardChannels};
 use crate::shard_threads::{ShardThreads, wait_until};
 use crate::subscribers::{Delivery, Subscription};
 use crate::times::Times;
@@ -116,18 +116,18 @@ impl Running {
         backend: &dyn RemoteBackend,
         stop: &StopHandle,
     ) -> Result<Self, RunError> {
-        options.supplies.check(&plan)?;
+        options.data_sources.check(&plan)?;
         if options.log_config.log.is_some() {
             return Err(BackendFault::Undivided { what: "--log" }.into());
         }
-        let shared_data = SharedData::new(options.supplies.clone(), 1);
+        let shared_data = SharedData::new(options.data_sources.clone(), 1);
         // A run that another leader has led for a while began before now.
         let clock = Clock::at(AGO_MAX);
         let changes = Arc::new(divide::changes_of(&plan, clock).remote(backend.received_within()));
         let (reports, shard_threads) = ShardThreads::remote();
         let order = RemoteRun {
             plan: plan.clone(),
-            supplies: options.supplies.clone(),
+            data_sources: options.data_sources.clone(),
             address: options.address,
             slowest: options.log_config.slowest,
             clock,
@@ -166,13 +166,13 @@ impl Running {
         stop: &StopHandle,
         make: impl Fn(Clock) -> Result<D, std::io::Error> + Clone + Send + 'static,
     ) -> Result<Self, RunError> {
-        options.supplies.check(&plan)?;
-        let shared_data = SharedData::new(options.supplies.clone(), part.worker);
+        options.data_sources.check(&plan)?;
+        let shared_data = SharedData::new(options.data_sources.clone(), part.worker);
         let clock = part.begins.map_or_else(Clock::start, |(clock, _)| clock);
         let changes = divide::changes_of(&plan, clock).for_part(part.lease.clone(), part.lost.clone());
         let changes = Arc::new(changes);
-        let (ways, names) = ways(&plan, &options);
-        let assignments = divide::assignments(&plan, &ways, options.threads, part)?;
+        let (routes, names) = routes(&plan, &options);
+        let assignments = divide::assignments(&plan, &routes, options.threads, part)?;
         let barriers = divide::barriers_of(&assignments);
         let scenarios = assignments.iter().map(divide::scenarios_of).collect();
         let cores = host::allowed_cores();
@@ -194,7 +194,7 @@ impl Running {
                 (work.log_config, work.shard, work.shared_data) =
                     (options.log_config.clone(), shard as u32, shared_data.clone());
             });
-            let ends = Ends {
+            let channels = ShardChannels {
                 shard,
                 reports: place.reports,
                 returned,
@@ -207,9 +207,9 @@ impl Running {
                 let pinned = core
                     .map_or(Ok(()), |core| host::pin_to_core(core).map_err(|reason| RunError::Pin { core, reason }));
                 match pinned.and_then(|()| Ok(make(clock)?)) {
-                    Ok(driver) => shard::run(driver, assignment, ends, &place.start),
+                    Ok(driver) => shard::run(driver, assignment, channels, &place.start),
                     // The run may be gone already.
-                    Err(error) => drop(ends.reports.send(Report::Broken(error))),
+                    Err(error) => drop(channels.reports.send(Report::Broken(error))),
                 }
             })
         })?;

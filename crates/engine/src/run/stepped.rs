@@ -15,15 +15,15 @@ use plan::Plan;
 
 use super::aggregator::{LoadAggregator, Update};
 use super::divide::{assignments, barriers_of, changes_of, scenarios_of};
+use super::routes::TargetRoute;
 use super::totals::paused_of_all;
-use super::ways::Way;
 use super::{Finished, Interval, Partition, RunError, RunResult, judged};
 use crate::barriers::{BarrierStats, Barriers};
 use crate::control::{Control, Refused, StopHandle};
 use crate::data_sources::{DataSources, SharedData, UsedUp};
 use crate::remote::Where;
 use crate::run_loop::Aggregator;
-use crate::shard::{Ends, Report, Shard, Tick};
+use crate::shard::{Report, Shard, ShardChannels, Tick};
 use crate::times::Times;
 use crate::verdict::Verdict;
 
@@ -50,18 +50,18 @@ impl<D: Driver> SteppedRun<D> {
     /// An expression cannot be evaluated.
     pub fn start_with(
         plan: &Plan,
-        (supplies, part): (DataSources, Partition),
+        (data_sources, part): (DataSources, Partition),
         address: SocketAddr,
         threads: usize,
         stop: &StopHandle,
         mut make: impl FnMut() -> D,
     ) -> Self {
-        supplies.check(plan).expect("expressions that were looked at");
-        let shared_data = SharedData::new(supplies, part.worker);
+        data_sources.check(plan).expect("expressions that were looked at");
+        let shared_data = SharedData::new(data_sources, part.worker);
         let (report, reports) = channel();
         let (mut shards, mut returns, mut scenarios, mut started) = (Vec::new(), Vec::new(), Vec::new(), Nanos::ZERO);
         let targets = plan.scenarios.iter().map(|scenario| scenario.targets.len()).sum();
-        let assignments = assignments(plan, &vec![Way::to(address, None); targets], threads, &part)
+        let assignments = assignments(plan, &vec![TargetRoute::to(address, None); targets], threads, &part)
             .expect("a plan that names no addresses of ours");
         let barriers = barriers_of(&assignments);
         // The clock of the drivers is the run's; this one is never read.
@@ -75,7 +75,7 @@ impl<D: Driver> SteppedRun<D> {
             let driver = make();
             started = part.begins.map_or_else(|| driver.now(), |(_, begins)| begins);
             stop.add_waker(driver.waker());
-            let ends = Ends {
+            let channels = ShardChannels {
                 shard,
                 reports: report.clone(),
                 returned,
@@ -85,7 +85,7 @@ impl<D: Driver> SteppedRun<D> {
             shards.push(Some(Shard::new(
                 driver,
                 assignment,
-                ends,
+                channels,
                 Times { joins: part.from, ..Times::new(plan, started) },
             )));
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pacing::Nanos;
 
-use super::{Ends, Report, ShardSnapshots};
+use super::{Report, ShardChannels, ShardSnapshots};
 use crate::scenario_lifecycle::ScenarioLifecycle;
 use crate::times::Times;
 
@@ -13,7 +13,7 @@ use crate::times::Times;
 const SNAPSHOTS_MAX: usize = 4;
 
 pub(super) struct Publisher {
-    pub(super) ends: Ends,
+    pub(super) channels: ShardChannels,
     pub(super) index: u64,
     pub(super) next_at: Nanos,
     pub(super) snapshots: usize,
@@ -29,7 +29,7 @@ impl Publisher {
             self.index += 1;
             self.next_at = times.end_of(self.index + 1);
         }
-        let mut seen = match self.ends.returned.try_recv() {
+        let mut seen = match self.channels.returned.try_recv() {
             Ok(returned) => returned,
             Err(_) if self.snapshots < SNAPSHOTS_MAX => {
                 self.snapshots += 1;
@@ -41,8 +41,8 @@ impl Publisher {
             lifecycle.hand_over(now, place);
         }
         self.report_spending(&mut seen);
-        let report = Report::Interval { shard: self.ends.shard, upto: self.index, at: now, seen };
-        self.ends.reports.send(report).is_ok()
+        let report = Report::Interval { shard: self.channels.shard, upto: self.index, at: now, seen };
+        self.channels.reports.send(report).is_ok()
     }
 
     /// The usage of the thread is counted from now on.
@@ -65,36 +65,36 @@ impl Publisher {
     pub(super) fn report_reachability(&mut self, is_failing: bool) {
         self.was_failing = is_failing;
         // A run that is gone is noticed at the next hand-over.
-        let _ = self.ends.reports.send(Report::Unreachable { shard: self.ends.shard, is_failing });
+        let _ = self.channels.reports.send(Report::Unreachable { shard: self.channels.shard, is_failing });
     }
 
     /// Starts users that wait for each other, at the instant of their release.
     pub(super) fn release_rendezvous(&self, lifecycle: &mut ScenarioLifecycle) {
-        lifecycle.start_released(&self.ends.changes);
+        lifecycle.start_released(&self.channels.changes);
     }
 
     pub(super) fn report_gathered(&self, scenario: usize, at: Nanos) {
         // A run that is gone is noticed at the next hand-over.
-        let _ = self.ends.reports.send(Report::Gathered { shard: self.ends.shard, scenario, at });
+        let _ = self.channels.reports.send(Report::Gathered { shard: self.channels.shard, scenario, at });
     }
 
     #[cold]
     pub(super) fn report_stop(&self, reason: Arc<str>) {
-        let _ = self.ends.reports.send(Report::StopRun { reason });
+        let _ = self.channels.reports.send(Report::StopRun { reason });
     }
 
     pub(super) fn report_left(&self, scenario: usize) {
-        let _ = self.ends.reports.send(Report::Left { shard: self.ends.shard, scenario });
+        let _ = self.channels.reports.send(Report::Left { shard: self.channels.shard, scenario });
     }
 
     pub(super) fn report_broken(self, error: std::io::Error) {
         // The run may be gone already.
-        let _ = self.ends.reports.send(Report::Broken(error.into()));
+        let _ = self.channels.reports.send(Report::Broken(error.into()));
     }
 
     pub(super) fn finish(&mut self, lifecycles: &mut [ScenarioLifecycle], at: Nanos) {
         let (mut seen, ends) = lifecycles.iter_mut().map(|lifecycle| lifecycle.finish(at)).unzip();
         self.report_spending(&mut seen);
-        let _ = self.ends.reports.send(Report::Over { shard: self.ends.shard, at, ends, seen });
+        let _ = self.channels.reports.send(Report::Over { shard: self.channels.shard, at, ends, seen });
     }
 }

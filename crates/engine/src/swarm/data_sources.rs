@@ -115,7 +115,7 @@ fn setting(file: &File, spec: Spec, paths: &[&str], flags: Flags, threads: usize
     scenario.program = plan::Program { seed: 3, nodes: nodes.collect(), ..plan::Program::default() };
     assert_eq!(spec.file, file.0);
     let feeds = Arc::new([Feed::open(spec).expect("rows")]);
-    Setup { plan, threads, supplies: DataSources { feeds, interpreters: Some(Arc::new(Three)) }, ..Setup::calm(11) }
+    Setup { plan, threads, data_sources: DataSources { feeds, interpreters: Some(Arc::new(Three)) }, ..Setup::calm(11) }
 }
 
 fn played(setting: Setup) -> History {

@@ -46,7 +46,7 @@ pub(crate) struct Setup {
     /// This completion of the network is lost.
     pub(crate) lost_completion: Option<u64>,
     /// Data that its users read and evaluate.
-    pub(crate) supplies: DataSources,
+    pub(crate) data_sources: DataSources,
     /// The custom protocol that its server speaks instead of HTTP.
     pub(crate) protocol: Option<&'static str>,
 }
@@ -66,7 +66,7 @@ impl Setup {
             stop_at: None,
             changes: Vec::new(),
             lost_completion: None,
-            supplies: DataSources::default(),
+            data_sources: DataSources::default(),
             protocol: None,
         };
         if !is_calm {
@@ -157,7 +157,7 @@ impl Setup {
             stop_at: None,
             changes: Vec::new(),
             lost_completion: None,
-            supplies: DataSources::default(),
+            data_sources: DataSources::default(),
             protocol: None,
         }
     }
@@ -294,7 +294,7 @@ impl SimulatedNetwork {
         let mut hosts = Vec::new();
         let run = SteppedRun::start_with(
             &setting.plan,
-            (setting.supplies.clone(), Partition::default()),
+            (setting.data_sources.clone(), Partition::default()),
             address(),
             setting.threads,
             &stop,

@@ -62,17 +62,18 @@ impl World {
         let begins = Some((Clock::start(), self.begins));
         let part = Partition { segment: segment.clone(), from, begins, lease, ..Partition::default() };
         let (network, mut hosts) = (self.network.clone(), Vec::new());
-        let supplies = (DataSources::default(), part);
-        let run = SteppedRun::start_with(&self.plan, supplies, address(), self.threads, &StopHandle::default(), || {
-            let driver = network.add_host();
-            hosts.push(driver.host());
-            driver
-        });
+        let data_sources = (DataSources::default(), part);
+        let run =
+            SteppedRun::start_with(&self.plan, data_sources, address(), self.threads, &StopHandle::default(), || {
+                let driver = network.add_host();
+                hosts.push(driver.host());
+                driver
+            });
         self.runs.push(Crewed { run, hosts, segment, total: Snapshot::default(), users: Vec::new() });
     }
 
     /// Goes on until an instant of the load, or to the end.
-    fn go_on(&mut self, until: Option<Nanos>) {
+    fn advance(&mut self, until: Option<Nanos>) {
         let until = until.map_or(Nanos::NEVER, |until| self.begins + until);
         while self.runs.iter().any(|one| one.run.is_waiting()) && self.network.now() < until {
             let next = self.network.next().expect("something happens");
@@ -96,7 +97,7 @@ impl World {
     }
 
     fn finish(mut self) -> (Snapshot, u64, Vec<Vec<(Nanos, u64)>>) {
-        self.go_on(None);
+        self.advance(None);
         let mut all = Snapshot::default();
         let mut users = Vec::new();
         for one in self.runs {
@@ -129,18 +130,18 @@ fn own(worker: u16) -> impl Iterator<Item = u16> {
 fn with_moves(plan: &Plan, threads: usize) -> (Snapshot, u64, Vec<Vec<(Nanos, u64)>>) {
     let mut world = World::new(plan.clone(), threads, 7);
     (0..3).for_each(|worker| world.begin(own(worker), None));
-    world.go_on(Some(millis(1_300)));
+    world.advance(Some(millis(1_300)));
     let (leaves, joins) = (millis(1_500), millis(2_500));
     world.runs[0].run.control().lose(own(0), leaves);
-    world.go_on(Some(leaves));
+    world.advance(Some(leaves));
     let heir = |heir: u16| own(0).filter(move |slot| slot / 3 % 2 == heir);
     (0..2).for_each(|place| world.begin(heir(place), Some(leaves)));
-    world.go_on(Some(millis(2_300)));
+    world.advance(Some(millis(2_300)));
     let taken = |slot: &u16| slot.is_multiple_of(5);
     for one in &mut world.runs[1..] {
         one.run.control().lose(one.segment.slots().filter(taken), joins);
     }
-    world.go_on(Some(joins));
+    world.advance(Some(joins));
     world.begin((0..SLOT_COUNT as u16).filter(taken), Some(joins));
     world.finish()
 }
@@ -218,7 +219,7 @@ fn a_part_without_a_lease_starts_nothing() {
             let mut world = World::new(plan, threads, 7);
             let lease = Lease::until(world.begins + millis(1_000));
             world.begin_with(own(0), None, lease.clone());
-            world.go_on(Some(millis(800)));
+            world.advance(Some(millis(800)));
             lease.extend(world.begins + millis(2_000));
             // A shorter lease takes nothing away.
             lease.extend(world.begins + millis(1_500));

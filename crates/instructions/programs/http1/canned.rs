@@ -261,10 +261,10 @@ impl CannedRun {
         Self::warm_supplied(plan, DataSources::default(), response, closes)
     }
 
-    pub(super) fn warm_supplied(plan: &Plan, supplies: DataSources, response: &[u8], closes: bool) -> Self {
+    pub(super) fn warm_supplied(plan: &Plan, data_sources: DataSources, response: &[u8], closes: bool) -> Self {
         let address = "10.0.0.1:80".parse().expect("an address");
         let responses = Rc::new(Cell::new(0));
-        let given = (supplies, Partition::default());
+        let given = (data_sources, Partition::default());
         let run = SteppedRun::start_with(plan, given, address, 1, &StopHandle::default(), || Canned {
             sockets: CannedSockets {
                 next: VecDeque::with_capacity(1_024),

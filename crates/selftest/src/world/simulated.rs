@@ -117,11 +117,11 @@ impl SimulatedWorld {
         stop: &StopHandle,
         mut observe: impl FnMut(&Interval<'_>),
     ) -> Result<RunResult, SelftestError> {
-        let (supplies, part) = (self.data_sources.clone(), Partition::default());
+        let (data_sources, part) = (self.data_sources.clone(), Partition::default());
         let world = self.world()?;
         let mut hosts = Vec::new();
         let began = world.network.now();
-        let mut run = SteppedRun::start_with(plan, (supplies, part), Self::address(), threads, stop, || {
+        let mut run = SteppedRun::start_with(plan, (data_sources, part), Self::address(), threads, stop, || {
             let driver = world.network.add_host();
             hosts.push(driver.host());
             driver

@@ -63,7 +63,7 @@ impl Bench {
             pins_threads: false,
             driver: chosen(Kind::Poll),
             log_config: engine::RequestLogConfig::default(),
-            supplies: engine::DataSources::default(),
+            data_sources: engine::DataSources::default(),
             backend: None,
         };
         let plan = flags.plan().expect("a good plan");

@@ -45,7 +45,7 @@ fn options(kind: Kind, address: SocketAddr, threads: usize) -> RunOptions {
         pins_threads: false,
         driver,
         log_config: engine::RequestLogConfig::default(),
-        supplies: engine::DataSources::default(),
+        data_sources: engine::DataSources::default(),
         backend: None,
     }
 }

@@ -9,7 +9,7 @@ use crate::datagrams::datagrams;
 use crate::loads::{DRIVERS, failures, load, number};
 use crate::paged::Paged;
 use crate::seen::wait_for;
-use crate::{Ends, all_of, onrush, report, side_by_side, signal};
+use crate::{ChildGuard, all_of, onrush, report, side_by_side, signal};
 
 /// A load that only a signal ends.
 const ENDLESS: [&str; 8] = ["-z", "1h", "-c", "10", "--grace", "1h", "--no-abort-on-failures", "-ojson"];
@@ -131,7 +131,7 @@ fn a_load_that_is_interrupted_is_counted_by_the_server() {
         let server = NameServer::start(kind);
         let url = server.url("www.shop.test");
         let words = [&ENDLESS[..], &["-t", "1h", "--driver", driver, &url], workers].concat();
-        let run = Ends::start(onrush(&words).stdout(Stdio::piped()).stderr(Stdio::null()));
+        let run = ChildGuard::start(onrush(&words).stdout(Stdio::piped()).stderr(Stdio::null()));
         wait_for("a thousand questions", || server.queries() >= 1_000);
         signal(&run.0, "-INT");
         let seen = report(&run.output());

@@ -10,7 +10,7 @@ use crate::datagrams::{DATAGRAM_BYTES_MAX, DatagramServer, Peer, datagrams, queu
 use crate::loads::{DRIVERS, failures, load, number};
 use crate::raw::Raw;
 use crate::seen::wait_for;
-use crate::{Ends, closed_port, onrush, report, side_by_side};
+use crate::{ChildGuard, closed_port, onrush, report, side_by_side};
 
 /// Requests of each case, each of a user of its own.
 const COUNT: u64 = 6;
@@ -278,7 +278,7 @@ fn what_the_kernel_drops_of_a_flood_is_counted() {
             peer.send(&Query::read(bytes).response());
         });
         let words = ["-n", "1", "-t", "1h", "--driver", driver, "-o", "json", &server.url("dns", "/a.test")];
-        let run = Ends::start(onrush(&words).stdout(std::process::Stdio::piped()));
+        let run = ChildGuard::start(onrush(&words).stdout(std::process::Stdio::piped()));
         process.set(run.0.id()).expect("once");
         let seen = report(&run.output());
         assert_eq!(number(&seen, "/requests/succeeded"), 1, "{driver}: {seen:#}");

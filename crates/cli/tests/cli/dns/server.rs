@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::seen::wait_for;
-use crate::{Ends, Folder, closed_port, signal};
+use crate::{ChildGuard, Folder, closed_port, signal};
 
 /// The zone of all servers, without its largest text.
 const ZONE: &str = "$ORIGIN shop.test.
@@ -35,7 +35,7 @@ pub(super) const KINDS: [Kind; 2] = [Kind::Nsd, Kind::Unbound];
 pub(super) struct NameServer {
     pub(super) kind: Kind,
     pub(super) port: u16,
-    child: Ends,
+    child: ChildGuard,
     folder: Folder,
 }
 
@@ -130,13 +130,13 @@ impl Drop for NameServer {
     }
 }
 
-fn started(kind: Kind, folder: &Folder) -> Ends {
+fn started(kind: Kind, folder: &Folder) -> ChildGuard {
     let program = match kind {
         Kind::Nsd => "/usr/sbin/nsd",
         Kind::Unbound => "/usr/sbin/unbound",
     };
     let mut command = Command::new(program);
-    Ends::start(command.args(["-d", "-c", &folder.path("config")]).stdout(Stdio::null()).stderr(Stdio::null()))
+    ChildGuard::start(command.args(["-d", "-c", &folder.path("config")]).stdout(Stdio::null()).stderr(Stdio::null()))
 }
 
 /// The zone with its texts.

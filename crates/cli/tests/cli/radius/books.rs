@@ -9,7 +9,7 @@ use super::server::{FreeRadius, Record, SECRET};
 use crate::datagrams::datagrams;
 use crate::loads::{DRIVERS, failures, load, number, scenario};
 use crate::seen::wait_for;
-use crate::{Ends, Folder, onrush, report, signal};
+use crate::{ChildGuard, Folder, onrush, report, signal};
 
 const ALICE: (&str, &str) = ("alice", "wonder~land");
 
@@ -168,7 +168,7 @@ fn a_load_that_is_interrupted_is_in_the_accounts() {
         let url = server.url("alice:wonder~land@");
         let words = ["-z", "1h", "-c", "10", "-t", "1h", "--grace", "1h", "-o", "json", "--radius-secret", SECRET];
         let words = [&words[..], &["--driver", driver, &url], workers].concat();
-        let run = Ends::start(onrush(&words).stdout(Stdio::piped()).stderr(Stdio::null()));
+        let run = ChildGuard::start(onrush(&words).stdout(Stdio::piped()).stderr(Stdio::null()));
         wait_for("a thousand requests", || server.stat("auth", "requests") >= 1_000);
         signal(&run.0, "-INT");
         let seen = report(&run.output());

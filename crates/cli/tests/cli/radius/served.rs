@@ -5,17 +5,17 @@ use std::process::{Command, Stdio};
 
 use crate::datagrams::datagrams;
 use crate::loads::{DRIVERS, failures, load, number, scenario};
-use crate::{Ends, Folder, closed_port, onrush, output, text};
+use crate::{ChildGuard, Folder, closed_port, onrush, output, text};
 
 /// The secret of that server.
 const SECRET: &str = "testing123";
 
 /// The server, and its port.
-fn served() -> (Ends, u16) {
+fn served() -> (ChildGuard, u16) {
     let port = closed_port();
     let address = format!("127.0.0.1:{port}");
     let mut command = onrush(&["serve", "--protocol", "radius", "--listen", &address, "--threads", "1"]);
-    let mut child = Ends::start(command.stdout(Stdio::piped()).stderr(Stdio::null()));
+    let mut child = ChildGuard::start(command.stdout(Stdio::piped()).stderr(Stdio::null()));
     let mut line = String::new();
     BufReader::new(child.0.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("a line");
     assert!(line.contains("listening"), "{line}");

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::seen::wait_for;
-use crate::{Ends, Folder, closed_port};
+use crate::{ChildGuard, Folder, closed_port};
 
 /// What it shares with its clients.
 pub(super) const SECRET: &str = "s~3cr3t";
@@ -116,7 +116,7 @@ pub(super) type Record = BTreeMap<String, String>;
 
 /// The server.
 pub(super) struct FreeRadius {
-    _child: Ends,
+    _child: ChildGuard,
     folder: Folder,
     pub(super) auth_port: u16,
     acct_port: u16,
@@ -137,7 +137,7 @@ impl FreeRadius {
         folder.file("users", users.iter().map(line).collect::<String>());
         let mut command = Command::new("/usr/sbin/freeradius");
         command.args(["-f", "-d", &folder.0.display().to_string()]);
-        let child = Ends::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
+        let child = ChildGuard::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
         let server = Self { _child: child, folder, auth_port, acct_port };
         let log = server.folder.path("log");
         wait_for("freeradius is ready", || {

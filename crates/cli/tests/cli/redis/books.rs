@@ -5,7 +5,7 @@ use std::process::Stdio;
 use super::server::Redis;
 use super::{DRIVERS, failures, load, number};
 use crate::seen::wait_for;
-use crate::{Ends, onrush, report, signal};
+use crate::{ChildGuard, onrush, report, signal};
 
 /// A load that only a signal ends, and that reports every response.
 const ENDLESS: [&str; 10] =
@@ -66,7 +66,7 @@ fn a_load_that_is_interrupted_is_counted_by_the_server() {
     for (driver, workers) in [("uring", &[][..]), ("poll", &[]), ("uring", &["--workers", "3"])] {
         let server = Redis::start();
         let words = ["100ms", "--driver", driver, "-o", "json", "--redis-command", "INCR n", &server.url];
-        let run = Ends::start(onrush(&[&ENDLESS[..], &words, workers].concat()).stdout(Stdio::piped()));
+        let run = ChildGuard::start(onrush(&[&ENDLESS[..], &words, workers].concat()).stdout(Stdio::piped()));
         wait_for("a thousand commands", || server.calls("incr") >= 1_000);
         signal(&run.0, "-INT");
         let seen = report(&run.output());
@@ -86,7 +86,7 @@ fn what_a_killed_server_acknowledged_is_in_its_file() {
     for driver in DRIVERS {
         let mut server = Redis::with(&["--appendonly", "yes"], |_| {});
         let words = ["100ms", "--driver", driver, "-o", "json", "--redis-command", "INCR n", &server.url];
-        let run = Ends::start(onrush(&[&ENDLESS[..], &words].concat()).stdout(Stdio::piped()));
+        let run = ChildGuard::start(onrush(&[&ENDLESS[..], &words].concat()).stdout(Stdio::piped()));
         wait_for("a thousand commands", || server.calls("incr") >= 1_000);
         server.kill();
         server.restart();

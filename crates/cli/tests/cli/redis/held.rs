@@ -10,7 +10,7 @@ use super::{DRIVERS, number};
 use crate::hold::is_kept;
 use crate::raw::Raw;
 use crate::seen::wait_for;
-use crate::{Ends, onrush, report, signal};
+use crate::{ChildGuard, onrush, report, signal};
 
 /// The clients of this user in the server's list, with those of its fields that begin like this.
 fn clients(server: &Redis, user: &str, field: &str) -> usize {
@@ -33,7 +33,7 @@ fn held_connections_are_the_clients_of_the_server() {
             let before = (server.calls("incr"), server.calls("auth"));
             let common = ["hold", "-c", "200", "--hold", "1h", "-t", "1h", "--grace", "1h", "-o", "json"];
             let mut command_line = onrush(&[&common[..], &["--driver", driver], words, &[&url]].concat());
-            let run = Ends::start(command_line.stdout(Stdio::piped()));
+            let run = ChildGuard::start(command_line.stdout(Stdio::piped()));
             let enough = before.0 + if words.is_empty() { 0 } else { 200 };
             wait_for("all are there", || clients(&server, "bob", " db=5 ") == 200 && server.calls("incr") >= enough);
             assert_eq!(clients(&server, "bob", ""), 200);
@@ -92,7 +92,7 @@ fn a_reply_without_a_request_ends_a_held_connection() {
         });
         let words = ["hold", "-c", "2", "--hold", "1h", "--once", "-o", "json", "--driver", driver];
         let mut command = onrush(&[&words[..], &["--redis-command", "PING", &server.url("redis", "")]].concat());
-        let run = Ends::start(command.stdout(Stdio::piped()));
+        let run = ChildGuard::start(command.stdout(Stdio::piped()));
         wait_for("both are closed", || ended.load(Ordering::SeqCst) == 2);
         signal(&run.0, "-INT");
         let held = report(&run.output());

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::{Ends, Folder, closed_port, listens};
+use crate::{ChildGuard, Folder, closed_port, listens};
 
 /// The server.
 pub(super) struct Redis {
-    child: Ends,
+    child: ChildGuard,
     folder: Folder,
     flags: Vec<String>,
     pub(super) port: u16,
@@ -76,7 +76,7 @@ impl Redis {
     }
 }
 
-fn started(port: u16, dir: &str, flags: &[String]) -> Ends {
+fn started(port: u16, dir: &str, flags: &[String]) -> ChildGuard {
     let port_text = port.to_string();
     // The same program, which goes by its name. Its own package has a service, so another one is installed.
     let mut command = Command::new("redis-check-rdb");
@@ -84,7 +84,7 @@ fn started(port: u16, dir: &str, flags: &[String]) -> Ends {
     command.args(["--port", &port_text, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]);
     command.args(["--daemonize", "no", "--dir", dir]).args(flags);
     // Its log is in its folder, and not between the lines of a test.
-    let mut child = Ends::start(command.args(["--logfile", &format!("{dir}/log")]).stdout(Stdio::null()));
+    let mut child = ChildGuard::start(command.args(["--logfile", &format!("{dir}/log")]).stdout(Stdio::null()));
     listens(&mut child.0, port);
     child
 }

@@ -69,7 +69,7 @@ impl BarrierWaiters {
         }
         let (barriers, mut released) = (&self.barriers, Vec::new());
         self.groups.retain_mut(|group| {
-            let at = barriers.go_on(group.barrier, group.round, group.users.len() as u64, now);
+            let at = barriers.proceed(group.barrier, group.round, group.users.len() as u64, now);
             released.extend(at.map(|at| (at, std::mem::take(&mut group.users))));
             at.is_none()
         });

@@ -414,7 +414,7 @@ impl ScenarioRuntime {
         let (is_counted, number) = (open.counts_due, open.segment.nth(number));
         self.draw_own(user, taken_up);
         self.enter(user, intended >= self.instants.measured_from, Some(number));
-        if !self.go_on(user, UserTurn { intended, taken_up, is_counted }, sockets)
+        if !self.run_program(user, UserTurn { intended, taken_up, is_counted }, sockets)
             && let Some(open) = &mut self.users.open
         {
             // It requested nothing.

@@ -1,5 +1,5 @@
 //! Users execute their programs: the effect of an ended exchange on the iteration (`on_exchange_end`), and the next operation
-//! (`go_on`).
+//! (`run_program`).
 //!
 //! A user whose operations send nothing yields to others after a bounded number of them. At a rate an iteration may
 //! begin with a pause; then its exchange is counted as started when it is sent, not when it was due: the rate stays
@@ -267,7 +267,7 @@ impl ScenarioRuntime {
 
     /// Lets a user in an iteration go on, or begin one: it sends a request, or it pauses. False when the iteration is
     /// over and it requested nothing.
-    pub(in crate::scenario_runtime) fn go_on<S: Sockets>(
+    pub(in crate::scenario_runtime) fn run_program<S: Sockets>(
         &mut self,
         user: u32,
         turn: UserTurn,
@@ -419,7 +419,7 @@ impl ScenarioRuntime {
             self.enter(user, is_measured, None);
         }
         let turn = UserTurn { intended, taken_up: now, is_counted: false };
-        if !self.go_on(user, turn, sockets) {
+        if !self.run_program(user, turn, sockets) {
             self.rest(user, intended.max(now) + NOTHING_PAUSE);
         }
     }
@@ -436,7 +436,7 @@ impl ScenarioRuntime {
             // Nothing is begun any more.
             return self.next(user, LastExchange::Rested, now, now, sockets);
         }
-        if self.go_on(user, turn, sockets) {
+        if self.run_program(user, turn, sockets) {
             return;
         }
         if self.users.open.is_some() {
@@ -467,6 +467,6 @@ impl ScenarioRuntime {
             self.rest(user, intended + REFUSED_PAUSE);
             return true;
         }
-        self.go_on(user, UserTurn { intended, taken_up: now, is_counted: false }, sockets)
+        self.run_program(user, UserTurn { intended, taken_up: now, is_counted: false }, sockets)
     }
 }

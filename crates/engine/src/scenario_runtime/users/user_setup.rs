@@ -59,7 +59,7 @@ impl ScenarioRuntime {
         self.enter_setup_or_teardown(user, start_at);
         let turn = UserTurn { intended, taken_up: now, is_counted: false };
         // Steps that request nothing are done at once.
-        if self.go_on(user, turn, sockets) {
+        if self.run_program(user, turn, sockets) {
             return true;
         }
         self.next(user, LastExchange::Rested, intended, now, sockets);
@@ -107,7 +107,7 @@ impl ScenarioRuntime {
                 open.starting -= 1;
             }
             self.enter_setup_or_teardown(user, stop_at);
-            if self.go_on(user, turn, sockets) {
+            if self.run_program(user, turn, sockets) {
                 return;
             }
         }
@@ -152,7 +152,7 @@ impl ScenarioRuntime {
         }
         let one = self.users.all[user as usize];
         if one.stage == UserPhase::Stopping && one.is_inside {
-            if self.go_on(user, turn, sockets) {
+            if self.run_program(user, turn, sockets) {
                 return true;
             }
         } else {
@@ -162,7 +162,7 @@ impl ScenarioRuntime {
             {
                 self.users.all[user as usize].stage = UserPhase::Stopping;
                 self.enter_setup_or_teardown(user, stop_at);
-                if self.go_on(user, turn, sockets) {
+                if self.run_program(user, turn, sockets) {
                     return true;
                 }
             }

@@ -150,8 +150,8 @@ fn a_check_that_fails_begins_a_block_again_too() {
         plan.scenarios[0].program.retries =
             vec![Retry { after: Duration::from_millis(after), ..retry(3, OnFailure::Next) }];
         plan.scenarios[0].program.checks = vec!["check".to_owned()];
-        let supplies = DataSources { interpreters: Some(std::sync::Arc::new(Five)), ..DataSources::default() };
-        let history = played(Setup { plan, supplies, ..Setup::calm(5) });
+        let data_sources = DataSources { interpreters: Some(std::sync::Arc::new(Five)), ..DataSources::default() };
+        let history = played(Setup { plan, data_sources, ..Setup::calm(5) });
         let counts = &history.total.counts;
         assert_eq!(answered(&history, 1), expect[0] + expect[1], "{after}");
         assert_eq!(counts.iterations_failed(), if condition == NEVER { 30 } else { 0 });
@@ -170,8 +170,8 @@ fn a_block_that_begins_with_a_check_waits_before_it() {
     let mut plan = checked_plan(nodes, users(3, 60));
     plan.scenarios[0].program.retries = vec![Retry { after: Duration::from_millis(100), ..retry(3, OnFailure::Next) }];
     plan.scenarios[0].program.checks = vec!["first".to_owned(), "last".to_owned()];
-    let supplies = DataSources { interpreters: Some(std::sync::Arc::new(Five)), ..DataSources::default() };
-    let history = played(Setup { plan, supplies, ..Setup::calm(5) });
+    let data_sources = DataSources { interpreters: Some(std::sync::Arc::new(Five)), ..DataSources::default() };
+    let history = played(Setup { plan, data_sources, ..Setup::calm(5) });
     let times = history.total.timings(SeriesId::transaction(0), Class::FailedAnswered).expect("they fail");
     let times = times.by_measure(Measure::Response);
     assert_eq!(times.count(), 60);

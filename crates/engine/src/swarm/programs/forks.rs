@@ -45,8 +45,8 @@ fn fork(most: u16, steps: &[usize]) -> Node {
 }
 
 fn run(plan: Plan, threads: usize) -> History {
-    let supplies = DataSources { interpreters: Some(Arc::new(Five)), ..DataSources::default() };
-    played(Setup { plan, threads, supplies, ..Setup::calm(11) })
+    let data_sources = DataSources { interpreters: Some(Arc::new(Five)), ..DataSources::default() };
+    played(Setup { plan, threads, data_sources, ..Setup::calm(11) })
 }
 
 const SLOW: usize = 0;

@@ -99,8 +99,8 @@ pub(super) fn checked_plan(nodes: Vec<Node>, flags: Flags) -> Plan {
 }
 
 fn run(nodes: Vec<Node>, flags: Flags, threads: usize) -> History {
-    let supplies = DataSources { interpreters: Some(Arc::new(Five)), ..DataSources::default() };
-    played(Setup { plan: checked_plan(nodes, flags), threads, supplies, ..Setup::calm(11) })
+    let data_sources = DataSources { interpreters: Some(Arc::new(Five)), ..DataSources::default() };
+    played(Setup { plan: checked_plan(nodes, flags), threads, data_sources, ..Setup::calm(11) })
 }
 
 fn repeated(condition: u32, is_until: bool, most: u32, on_failure: OnFailure, nodes: Vec<Node>) -> Node {
@@ -144,9 +144,9 @@ fn a_condition_that_draws_nothing_leaves_the_draws_behind_it_as_they_are() {
     let seen = |interpreters: Arc<dyn Interpreters>| {
         let inner = Node::If { condition: ALWAYS, then: vec![ask(0)], otherwise: vec![ask(1)] };
         let nodes = vec![ask(0), inner, repeated(IS_204, true, 1_000, OnFailure::Next, vec![ask(0)])];
-        let supplies = DataSources { interpreters: Some(interpreters), ..DataSources::default() };
+        let data_sources = DataSources { interpreters: Some(interpreters), ..DataSources::default() };
         let plan = checked_plan(nodes, rate("100", "1s"));
-        let history = played(Setup { plan, threads: 2, supplies, ..Setup::calm(11) });
+        let history = played(Setup { plan, threads: 2, data_sources, ..Setup::calm(11) });
         [200, 201, 202, 203, 204].map(|status| with_status(&history, status))
     };
     let with_draws = seen(Arc::new(Five));

@@ -114,12 +114,12 @@ fn planned(paths: &[&str], nodes: Vec<Node>, flags: Flags) -> Plan {
     plan
 }
 
-fn supplies() -> DataSources {
+fn data_sources() -> DataSources {
     DataSources { interpreters: Some(Arc::new(Table)), ..DataSources::default() }
 }
 
 fn run(plan: Plan, threads: usize) -> History {
-    played(Setup { plan, threads, supplies: supplies(), ..Setup::calm(11) })
+    played(Setup { plan, threads, data_sources: data_sources(), ..Setup::calm(11) })
 }
 
 fn looped(rounds: Rounds, every: Option<u64>, nodes: Vec<Node>) -> Node {

@@ -85,12 +85,12 @@ impl Rows {
     pub(super) fn new(work: &ScenarioConfig, evaluator: &ScriptEvaluator, waker: &Waker) -> Self {
         let memory = &work.memory;
         let mut numbers: Vec<usize> = memory.columns.iter().map(|column| column.feed as usize).collect();
-        numbers.retain(|number| *number < work.shared_data.supplies.feeds.len());
+        numbers.retain(|number| *number < work.shared_data.data_sources.feeds.len());
         numbers.sort_unstable();
         numbers.dedup();
         let of_scenario = Random::for_stream(work.program.seed, work.scenario as u64).next_u64();
         let own = |number: &usize| {
-            let (feed, waker) = (&work.shared_data.supplies.feeds[*number], waker.clone());
+            let (feed, waker) = (&work.shared_data.data_sources.feeds[*number], waker.clone());
             let seed = Random::for_stream(of_scenario, *number as u64).next_u64();
             OwnFeed { number: *number, reader: feed.reader(move || waker.wake()), seed }
         };
@@ -181,7 +181,7 @@ impl Rows {
         found.steps.iter().for_each(|step| feeds.extend(&self.of_steps[*step]));
         feeds.sort_unstable();
         feeds.dedup();
-        feeds.retain(|feed| is_so(&self.shared_data.supplies.feeds[self.feeds[usize::from(*feed)].number]));
+        feeds.retain(|feed| is_so(&self.shared_data.data_sources.feeds[self.feeds[usize::from(*feed)].number]));
         feeds.into()
     }
 
@@ -208,7 +208,7 @@ impl Rows {
 
     fn place(&self, feed: u16, turn: RowTurn) -> RowPosition {
         let own = &self.feeds[usize::from(feed)];
-        self.shared_data.supplies.feeds[own.number].place(turn, own.seed)
+        self.shared_data.data_sources.feeds[own.number].place(turn, own.seed)
     }
 
     /// Whether there is no row left for a turn; that is reported.
@@ -221,7 +221,7 @@ impl Rows {
     /// Gives a user the row of a feed.
     fn draw(&mut self, feed: u16, turn: RowTurn, is_of_start: bool, held: &mut [Option<UserRow>]) -> Supply {
         let number = self.feeds[usize::from(feed)].number;
-        let source = &self.shared_data.supplies.feeds[number];
+        let source = &self.shared_data.data_sources.feeds[number];
         let RowPosition::Row { number: row, round } = self.place(feed, turn) else {
             self.shared_data.has_ended(number);
             return Supply::Broken(format!("all {} rows of {} are used up", source.rows(), source.file().display()));

@@ -11,7 +11,7 @@ use crate::names::AddressSet;
 
 /// How the connections to a target are made.
 #[derive(Clone, Debug)]
-pub(super) struct Way {
+pub(super) struct TargetRoute {
     /// Its addresses, at least one.
     pub(super) addresses: Vec<SocketAddr>,
     /// Where they are looked up again.
@@ -19,36 +19,36 @@ pub(super) struct Way {
     pub(super) tls: Option<ClientConfig>,
 }
 
-impl Way {
+impl TargetRoute {
     /// A target with one address.
     pub(super) fn to(address: SocketAddr, tls: Option<ClientConfig>) -> Self {
         Self { addresses: vec![address], name: None, tls }
     }
 }
 
-/// The ways to all targets of a plan, in their order, and the names that are looked up again. Targets with the same name
+/// The routes to all targets of a plan, in their order, and the names that are looked up again. Targets with the same name
 /// share its addresses.
-pub(super) fn ways(plan: &Plan, options: &RunOptions) -> (Vec<Way>, Vec<Arc<AddressSet>>) {
+pub(super) fn routes(plan: &Plan, options: &RunOptions) -> (Vec<TargetRoute>, Vec<Arc<AddressSet>>) {
     let first = (options.address, options.tls.clone());
     let single = std::iter::once(first).chain(options.others.iter().cloned());
-    let mut ways: Vec<Way> = single.map(|(address, tls)| Way::to(address, tls)).collect();
+    let mut routes: Vec<TargetRoute> = single.map(|(address, tls)| TargetRoute::to(address, tls)).collect();
     let mut names: Vec<Arc<AddressSet>> = Vec::new();
     let targets = plan.scenarios.iter().flat_map(|scenario| &scenario.targets);
-    for ((way, addresses), target) in ways.iter_mut().zip(&options.names).zip(targets) {
+    for ((route, addresses), target) in routes.iter_mut().zip(&options.names).zip(targets) {
         if addresses.is_empty() {
             continue;
         }
-        way.addresses.clone_from(addresses);
+        route.addresses.clone_from(addresses);
         if !is_looked_up_again(target) {
             continue;
         }
         let fits = names.iter().find(|set| set.fits(target) && *set.addresses() == **addresses).cloned();
-        way.name = Some(fits.unwrap_or_else(|| {
+        route.name = Some(fits.unwrap_or_else(|| {
             names.push(Arc::new(AddressSet::new(target, addresses)));
             names[names.len() - 1].clone()
         }));
     }
-    (ways, names)
+    (routes, names)
 }
 
 /// Whether the name of a target may move: it is no address, not this machine, and no addresses are given in its place.
