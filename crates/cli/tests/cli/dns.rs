@@ -8,3 +8,4 @@ mod names;
 mod resent;
 mod served;
 mod server;
+mod sockets;
