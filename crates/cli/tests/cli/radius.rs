@@ -8,3 +8,5 @@ mod packets;
 mod secrets;
 mod served;
 mod server;
+mod swept;
+mod values;

@@ -71,7 +71,7 @@ fn each_step_has_its_secret() {
 }
 
 /// Names and contents of all files below a folder.
-fn files_below(folder: &Path) -> Vec<(String, String)> {
+pub(super) fn files_below(folder: &Path) -> Vec<(String, String)> {
     let entries = std::fs::read_dir(folder).expect("a folder").flatten().map(|entry| entry.path());
     let content = |path: std::path::PathBuf| {
         let bytes = std::fs::read(&path).expect("a file");
