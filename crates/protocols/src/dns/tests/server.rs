@@ -277,3 +277,23 @@ fn client_and_server_agree() {
         }
     }
 }
+
+/// Less than 512 bytes are taken for 512 (RFC 6891, 6.2.5).
+#[test]
+fn a_small_offer_counts_as_512() {
+    let name = "abcdefg.".repeat(16);
+    for size in [0_u16, 1, 100, 511, 512] {
+        let mut message = query(&name, "MX", 0);
+        message.extend([&[0, 0, 41][..], &size.to_be_bytes(), &[0; 6]].concat());
+        message[11] = 1;
+        let (replies, _) = datagrams(&message);
+        let shown = view(&replies[0]);
+        assert!((300..=512).contains(&replies[0].len()), "{size}: {}", replies[0].len());
+        assert_eq!(shown["answers"].as_array().map(Vec::len), Some(1), "{size}: {shown:#}");
+        let mut large = query("big.example", "TXT", 0);
+        large.extend(&message[message.len() - 11..]);
+        large[11] = 1;
+        let (replies, _) = datagrams(&large);
+        assert!(replies[0].len() <= 512 && replies[0][2] & 2 != 0, "{size}: it is truncated");
+    }
+}
