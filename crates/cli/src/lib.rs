@@ -1,7 +1,8 @@
-//! The program: the only place that reads the command line and the environment, prints, and exits.
+//! The program: the only place that reads the command line, prints, and exits. It reads the environment, too, except
+//! for the variables of proxies, which `plan` reads for `--proxy-from-env`.
 //!
-//! It is a library so that a program of your own can have one more protocol: [`main_with`], and [`protocol`]. Nothing
-//! else of it is for others.
+//! It is a library so that a program of your own can have one more protocol: [`main_with`], and [`protocol`]. Everything
+//! else is private.
 
 #[cfg(test)]
 #[macro_use]

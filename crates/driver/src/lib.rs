@@ -11,7 +11,7 @@
 //! - Each event that is measured carries its instant.
 //! - A closed socket gives no further event. Indices are reused; generations tell owners apart.
 //!
-//! This is the only crate with unsafe code, each block with its SAFETY line.
+//! No other crate of the program has unsafe code, and each block has its SAFETY line.
 
 #[cfg(test)]
 #[macro_use]

@@ -1,8 +1,8 @@
 //! The engine: turns a plan into exchanges.
 //!
 //! A [`run`] divides the plan over shards. A shard is one thread with one loop: it owns its users, connections,
-//! timers and recorder, and shares nothing. It publishes by handing over a whole snapshot. [`slab`] and [`timers`]
-//! also serve the built-in target.
+//! timers and snapshots, and shares nothing with other shards on the path of an exchange. It publishes by handing over
+//! a whole snapshot. The built-in target uses [`timers`], too.
 //!
 //! # Modules
 //!
@@ -20,14 +20,14 @@
 //!   their arithmetic
 //! - `hold`: held connections, with a runtime of their own; `messaging`, `endpoints`: for loads and held connections
 //! - `remote`, `lease`: partitions of a load that remote workers run
-//! - `idle`: measures the cost of an idle connection; `swarm`: the real engine in simulated worlds
+//! - for tests only: `idle` measures the cost of an idle connection, `swarm` runs the real engine in simulated worlds
 //!
-//! # Ways of data
+//! # Users, exchanges, attempts, connections
 //!
 //! Each has a table of its own. A **user** executes a program (`user`, `program`). An **exchange** is one request with its
 //! response: its instants, its step (`scenario_runtime/exchanges.rs`). An **attempt** is one try of it on a connection. A
-//! **connection** is a phase and a socket (`scenario_runtime/connections.rs`); an idle one owns no buffer. A stale reconnect is
-//! a second attempt of the same exchange.
+//! **connection** is a phase and a socket (`scenario_runtime/connections.rs`); an idle one owns no buffer. A retry after a
+//! stale connection is a second attempt of the same exchange.
 //!
 //! A step declares before the run what it `needs` of a response; nothing else is kept. A request is rendered once,
 //! registered with the driver as a template, and sent by its id. The last response head is remembered: the same bytes
@@ -35,8 +35,10 @@
 //!
 //! # The path of an exchange
 //!
-//! No lock, no shared write, no formatting, no timer that is set and cancelled. Shards share no request of
-//! up to 4 MiB: each prepares its own, otherwise reference counts would move from core to core.
+//! No lock, no shared write, no formatting. No timer entry for each exchange: a slot of the table of attempts keeps
+//! one, which is set again when it fires (`exchanges.rs`, `arm`). Each shard prepares its own requests, since reference
+//! counts would move from core to core, unless those of a scenario exceed 4 MiB together; bodies of 64 KiB or more are
+//! always shared.
 
 #[cfg(test)]
 #[macro_use]

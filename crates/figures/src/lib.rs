@@ -2,7 +2,7 @@
 //! view.
 //!
 //! Nothing here reads a clock or the kernel, and nothing contains text for people. Facts of the machine are given as
-//! [`HostFacts`] and [`Kernel`] (`cli/src/machine.rs` reads them). A value owns all its data, so that it can be
+//! [`HostFacts`] and [`Kernel`] (`cli/src/session/machine.rs` reads them). A value owns all its data, so that it can be
 //! shared, kept and sent.
 //!
 //! - `Interval`: its counts and those since the start (`Tally`), rates, response times, scenarios with their steps;
@@ -13,8 +13,7 @@
 //! - `GAUGES`: values at the end of an interval, a row for each
 //! - `Times`: count, minimum, mean and percentiles, with requests that did not complete; `Spread` where no percentile
 //!   is needed
-//! - `Charts`: the series of a run over time, thinned to a bounded number of points and bytes that hold sums and
-//!   histograms,
+//! - `Charts`: the series of a run over time, thinned to a bounded number of points and bytes: sums, histograms
 //!   and marks
 //! - `Watch`: which limits deserve a note while a load runs. It says which kernel figures it `wants`, and gets them.
 

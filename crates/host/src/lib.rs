@@ -1,7 +1,7 @@
 //! The machine: cores, limits, CPU time and memory of this process; sockets, addresses and the network link.
 //!
 //! `capacity` reads the limits and computes how many connections they allow; `changes` are the commands that raise
-//! them. Nothing here changes the system.
+//! them. Nothing here changes the system; limits and the pinning to cores change this process only.
 
 #[cfg(test)]
 #[macro_use]

@@ -7,7 +7,7 @@
 //! - `outcome`: how an exchange ended, and all failures; `counter`: the counters of a snapshot
 //! - `distribution`: histograms; no percentile is above the maximum; sum, minimum and maximum are exact
 //! - `censored`: percentiles with requests that did not complete (right-censored observations)
-//! - `threshold`: limits of figures, and whether all possible values meet them
+//! - `threshold`: limits of figures, and whether they hold for every value that a figure may have
 //! - `catalog`: the series of a run (steps, transactions and custom values), each with an id; `table` holds their
 //!   times
 //! - `own_figures`: figures that users define: counters, trends, shares and gauges

@@ -1,4 +1,4 @@
-//! Custom protocols: what a program must say to load a server by a protocol of its own.
+//! Custom protocols: what to implement so that onrush can load a server with a protocol of your own.
 //!
 //! A protocol is one implementation of [`Protocol`]. From its [`About`] come its step key in scenario files, its flags,
 //! its URL schemes, its failures and their texts; [`Protocol::prepare`] checks the fields of a step and makes a
@@ -7,7 +7,7 @@
 //! for tests and for `onrush serve`.
 //!
 //! - A response comes as pieces of its bytes ([`ConnectionEvent::Body`]) and then its status, a word
-//!   ([`ConnectionEvent::Response`]). A failure is a way of breaking the protocol: [`Fault::Custom`], by its position in
+//!   ([`ConnectionEvent::Response`]). A failure is a violation of the protocol: [`Fault::Custom`], with its position in
 //!   [`About::failures`].
 //! - Plans, snapshots and messages to workers contain names, never positions.
 //! - The table is registered once, before anything else is done ([`register`]).

@@ -1,5 +1,5 @@
-//! The custom protocols of this program: for each a folder, and a name in `rooms!`. What such a protocol consists of
-//! stands in the crate `protocol`.
+//! The custom protocols of this program: for each a folder, and a name in `rooms!`. The crate
+//! `protocol` describes what a protocol consists of.
 
 #[cfg(test)]
 #[macro_use]

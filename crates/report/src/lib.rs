@@ -1,7 +1,7 @@
 //! Views of results: the live table, the summary, JSON and HTML, in English and Chinese.
 //!
 //! They only display: every figure is a value of [`figures`]. Nothing here merges snapshots, reads a clock or asks
-//! the machine; a test refuses clocks, files of the kernel, and merging.
+//! the machine (`xtask/tests/layers.rs` checks it).
 //!
 //! - `labels`, `messages`, `notes`, `verdict`: texts in both languages; `page`: shared by all text pages
 //! - `screen`, `columns`, `wrap`: the width of the terminal; `screens/` has whole screens that tests expect
@@ -17,7 +17,7 @@
 //!
 //! No output shows a secret unless asked to: views get a plan without secrets (`Plan::without_secrets`), messages go
 //! through `secrets`, and known secret values are masked wherever they appear. Every text exists in both languages:
-//! `Words` is a struct for each, `messages` matches every variant, and a test visits every flag.
+//! `Words` has one field for each text, `messages` matches every variant of an error, and a test visits every flag.
 
 #[cfg(test)]
 #[macro_use]

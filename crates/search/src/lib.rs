@@ -1,9 +1,9 @@
 //! How much load a target takes.
 //!
-//! A [`Search`] is a machine: `next` gives the next load to try, `received` takes its result, and it has bounds of
+//! A [`Search`] is a machine: `next` gives the next load to try, `received` takes its result, and it narrows down
 //! the highest load that meets its goals. It owns no clock and starts nothing, so whole searches run in a second
 //! (`tests/theory`), and with the real engine in simulated worlds (`tests/simulated`). A [`Judge`] judges one trial
-//! while it runs: it may end it early when the result is certain, and extend it when it is not. [`Grid`] has the
+//! while it runs: it ends it early when the result is certain, and extends it when it is not. [`Grid`] has the
 //! cells of a sweep; [`capacity`] the arithmetic that needs no load.
 //!
 //! - A goal is a share of requests that may be lost (`metrics::threshold::goal_misses`). `tally` has the losses of a trial,
@@ -16,8 +16,9 @@
 //!   and a target that becomes slower.
 //! - `grid`: the cells of a sweep; `usl`: the Universal Scalability Law; `capacity`: capacity planning.
 //!
-//! The command line carries them out (`cli/src/find_max`, `cli/src/sweep`): `wrapped_command` splits their flags from
-//! those of the load, `headless` runs a load without views and saves it, `experiment_output` displays both.
+//! The command line carries them out (`cli/src/commands/find_max.rs`, `sweep.rs`): `session/wrapped_command.rs` splits their
+//! flags from those of the load, `commands/headless.rs` runs a load without views and saves it,
+//! `session/experiment_output.rs` displays both.
 
 #[cfg(test)]
 #[macro_use]

@@ -1,13 +1,13 @@
 //! `onrush serve`, a server to load: plain paths with known behaviour, on the driver and the machines that the engine
 //! uses.
 //!
-//! [`Server::start`] listens and returns; [`Server::stop`] ends it. A run does not need it.
+//! [`Server::start`] listens and returns; [`Server::stop`] ends it. Runs do not depend on it.
 //!
 //! - `greeter`: its gRPC service; `described`: its reflection; `messaging`: WebSocket and TCP
 //! - `custom`: one protocol of the program's table ([`ServeOptions::protocol`]), instead of all others
 //! - `queue`: queues with response times known from queueing theory, computed from the instants of arrival alone
-//! - `gates`: requests that wait until they are released; a thread reads one number to know whether it has to respond
-//!   to any
+//! - `gates`: requests that wait until they are released; a thread polls one counter to see whether anything was
+//!   released
 //! - `rooms`: WebSocket connections that pass messages on to each other, on whichever threads they are
 //! - `shop`: pages for users with state; its `sessions` are divided into stripes, each with a lock, which other paths
 //!   never take

@@ -1,6 +1,6 @@
 //! Exchanges of WebSocket and TCP: one message out, and its response in.
 //!
-//! The connection has layers, whose line knows the negotiated settings and the received part of a response. Messages
+//! The protocol state in the layers of a connection has the negotiated settings and the received part of a response. Messages
 //! are framed before the run under a few masks that take turns, so that a send is a template. A message that is
 //! checked is kept up to the bound of bodies; a compressed one is decompressed in pieces. The opening of a
 //! conversation in a scenario file may be dynamic (`open_anew`): once per conversation, by the exchange that opens

@@ -2,7 +2,7 @@
 //! had the core.
 //!
 //! During a stall no response is read, so requests in flight seem to take longer than they did. Such an exchange is
-//! *covered*. The loop says until when it may sleep; a later wake-up is a stall. A timeout fires only when all data
+//! *stall-affected*. The loop says until when it may sleep; a later wake-up is a stall. A timeout fires only when all data
 //! that had arrived by its deadline has been read (`ScenarioRuntime::read_until`, `Driver::has_more`), and after a stall within
 //! it peers get the time that they had left before, 100 ms after a long one (`Stalls::spare`).
 

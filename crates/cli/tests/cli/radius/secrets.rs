@@ -26,7 +26,7 @@ fn freeradius_does_not_respond_to_another_secret() {
         assert_eq!((code, failures(&seen)), (Some(1), vec![("timeout", 6)]), "{driver}: {seen:#}");
         assert_eq!(datagrams(&seen), [], "{driver}: {seen:#}");
         assert_eq!(server.stat("auth", "requests"), 6 * (round as u64 + 1), "they came");
-        assert_eq!(server.records("asked").len(), 0, "{driver}: none is taken");
+        assert_eq!(server.records("requested").len(), 0, "{driver}: none is taken");
     }
     assert!(server.log().contains("Shared secret is incorrect"), "{}", server.log());
 }

@@ -1,8 +1,8 @@
 //! How connections are closed: WebSocket conversations, and TLS sessions.
 //!
-//! A close_notify of the peer is answered at once, and our side of the socket is shut down. The figures of a shard
-//! are those of the instant at which it is over; after that its WebSockets send a close, and the loop continues until
-//! their peers have replied or a short time is over (`Shard::part`): only bytes are still counted.
+//! A close_notify of the peer is answered at once, and our side of the socket is shut down. The figures stop
+//! when the shard is over; then its WebSockets send a close, and the loop continues until their peers have replied or
+//! a short time has passed (`Shard::say_goodbye`): only bytes are still counted.
 
 use driver::{Socket, Sockets};
 use metrics::{Failure, Outcome};

@@ -1,7 +1,7 @@
-//! The layers between a socket and its exchanges: TLS, and the streams of HTTP/2 (`layers/streams.rs`; how they end:
-//! `layers/endings.rs`).
+//! The layers between a socket and its exchanges: TLS, proxies, and every protocol but plain HTTP/1. The streams of
+//! HTTP/2: `layers/streams.rs`; how connections and their streams end: `layers/closing.rs`.
 //!
-//! A connection of plain HTTP/1 has none of them. One of HTTP/2 serves a *link*: the users of its streams share it,
+//! A connection of plain HTTP/1 has no layer. One of HTTP/2 serves a *link*: the users of its streams share it,
 //! and an attempt gets a stream, or waits in the connection for one. Frames made while events are handled leave at
 //! the end of the turn, in one piece per connection. After a GOAWAY or a refused stream there is another attempt of
 //! the same exchange. The fields of a request are compressed once for all connections (`wire::http2::Request`): with

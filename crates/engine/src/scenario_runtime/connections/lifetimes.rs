@@ -1,8 +1,8 @@
 //! Limits of kept connections: their requests, their age, and the time without a request.
 //!
 //! A connection that has reached a limit takes no further request: it is closed between two requests, and with streams
-//! when the last of them is over. The user that needs one next opens it. The first connections of a load begin
-//! together, so their limits are drawn evenly from nothing to the limit; those of later ones from its last tenth.
+//! when the last of them is over. The user that needs one next opens it. The first connections of a load
+//! open together, so their limits are drawn evenly from zero to the limit; those of later ones from its last tenth.
 //! Requests are counted where they begin or end; times are looked at in rounds.
 
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! Connections that the users of a closed load share: a given number per origin.
 //!
-//! Where a connection carries one exchange at a time, an exchange takes an idle one, opens one when there may be
-//! more, or waits for the next free one; it waits without an attempt, and waiting exchanges are served once a turn,
-//! first come, first served. With streams, each user has its link (`layers.rs`), and waits there for a stream. The
+//! Where a connection carries one exchange at a time, an exchange takes an idle one, opens one if there may be more,
+//! or waits for the next free one. It waits without an attempt. Waiting exchanges are served once a turn, first come,
+//! first served. With streams, each user has its link (`layers.rs`), and waits there for a stream. The
 //! wait begins when the exchange was intended, so it is part of its response time. Conversations have their own
 //! connections.
 

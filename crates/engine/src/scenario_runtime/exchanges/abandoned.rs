@@ -1,4 +1,4 @@
-//! An attempt that is aborted, for what ends it and what decides about another one.
+//! An attempt that was given up before its end.
 
 use driver::Socket;
 use pacing::Nanos;

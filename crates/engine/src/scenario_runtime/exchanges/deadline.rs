@@ -1,4 +1,4 @@
-//! Timer entries.
+//! What a timer entry is for.
 
 use pacing::Nanos;
 

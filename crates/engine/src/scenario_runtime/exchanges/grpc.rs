@@ -1,11 +1,11 @@
 //! Calls of gRPC: messages on a stream, each timed, and a status at the end.
 //!
-//! A call is an exchange on a stream. Its messages are framed once (`scenario_runtime/exchanges/step.rs`); later ones have entries in the
-//! timer wheel. The attempt holds a `CallState`: the response as a machine (`wire::grpc::Response`), and the instants
+//! A call is an exchange on a stream. Its messages are framed once (`exchanges/step/call.rs`); later ones have entries
+//! in the timer wheel. The attempt holds a `CallState`: the response as a machine (`wire::grpc::Response`), and the instants
 //! of messages where the method has a stream. Each compressed message is decompressed as it arrives, and some are
-//! checked against the `Shape` of their type (`calls/inspection.rs`), by machines that belong to the shard and keep
+//! checked against the `Shape` of their type (`grpc/inspection.rs`), by machines that belong to the shard and keep
 //! nothing of a message. When the flags name no file, the command line asks the target for its services first
-//! (`Draft::reflection`, `engine::describe`) and makes the plan with the result (`Flags::plan_with`); the plan itself
+//! (`Draft::reflection`, `engine::describe`) and makes the plan with the result (`Draft::plan_with`); the plan itself
 //! starts nothing.
 
 mod inspection;

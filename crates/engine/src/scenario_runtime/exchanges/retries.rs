@@ -1,5 +1,5 @@
 //! Retries: the decision about a request of HTTP/1 whose connection ended before its response, and about one on a
-//! stream of a lost connection. What HTTP/2 refuses itself is in `layers/endings.rs`.
+//! stream of a lost connection. What HTTP/2 refuses itself is in `layers/closing.rs`.
 //!
 //! A server may close an idle connection at any time, and a request on its way then meets the close. A request that
 //! may be sent twice (RFC 9110 9.2.2) is sent once more; any other only when the server has not read it: it never

@@ -1,4 +1,4 @@
-//! Messages that are not the awaited one.
+//! Messages that an exchange skips while it waits for its own.
 
 use metrics::{Failure, Outcome};
 use pacing::Nanos;

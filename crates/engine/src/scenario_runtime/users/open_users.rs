@@ -1,4 +1,4 @@
-//! Users of an open load: due starts are assigned to idle users. Steps before the first iteration of a user, and
+//! Users of an open load outside their iterations: how they get ready, leave and are replaced. Steps before the first iteration of a user, and
 //! after its last one, are done by the users that exist: a due start that finds no idle user begins a new one, which
 //! gets ready first.
 //!

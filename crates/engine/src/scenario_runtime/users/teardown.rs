@@ -1,4 +1,4 @@
-//! The end of a run for users that still have something to do: they stop it by themselves, or give up what they wait for.
+//! `on_stop` at the end of a run, and users that stop the run.
 
 use std::sync::Arc;
 

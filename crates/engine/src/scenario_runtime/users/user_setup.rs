@@ -1,4 +1,4 @@
-//! Work of users outside their iterations: `on_start`, `on_stop`, and the pacing between iterations.
+//! Users outside their iterations: `on_start`, `on_stop`, pacing between iterations, and users that leave.
 
 use driver::Sockets;
 use pacing::Nanos;

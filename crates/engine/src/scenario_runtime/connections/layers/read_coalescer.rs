@@ -2,9 +2,9 @@
 //!
 //! Responses on streams come one by one, and a loop that runs for each of them makes its target work for each of its
 //! requests. A loop that lets them gather for at most 20 us reads several with one call, sends as many requests with
-//! one, and wakes less often. It sees a response that much later, so it may do so only where that is less than a
-//! histogram shows: a thousandth of the time to the first byte, for all but one in a hundred of the last thousands of
-//! responses. Only the fastest hundredth is reported late by more than that, and by 20 us at most.
+//! one, and wakes less often. It sees a response that much later, so a read may be delayed only by less than a
+//! histogram shows: by a thousandth of the time to the first byte that all but 1 % of the last 1,000 to 2,000
+//! responses exceed. Only that 1 % is reported late by more, and by 20 us at most.
 //!
 //! It is off while connections are opened (they are timed too), where streams of messages or exchanges of HTTP/1 are
 //! timed on the same shard, and past an instant at which something is due. Requests leave before the sleep, so their

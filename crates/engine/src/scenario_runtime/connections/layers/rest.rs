@@ -1,5 +1,5 @@
-//! Large bodies of HTTP/1, which lie once for all connections: a plain one goes to the kernel as it lies, and through TLS it is sealed
-//! piece by piece, as the kernel takes it.
+//! Large bodies of HTTP/1, in memory once for all connections: a plain one goes to the kernel unchanged, and through
+//! TLS it is sealed piece by piece, as the kernel takes it.
 
 use driver::{Outgoing, Socket, Sockets};
 

@@ -1,4 +1,4 @@
-//! Rows read ahead, where they lie anywhere in a file that is too large for memory. The row of an iteration is
+//! Rows read ahead from files that are too large for memory. The row of an iteration is
 //! computed, so that of a start that is not due yet is known.
 
 use feed::RowTurn;

@@ -1,5 +1,5 @@
-//! Evaluates the expressions of a scenario on a shard. The engine knows only the trait `plan::Interpreters`. A world
-//! creates an interpreter on the thread of its shard; one without expressions creates none.
+//! Evaluates the expressions of a scenario on a shard. The engine knows only the trait `plan::Interpreters`. A runtime
+//! creates an interpreter on the thread of its shard, and none without expressions.
 
 use plan::{Evaluate, Value};
 

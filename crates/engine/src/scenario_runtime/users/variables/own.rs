@@ -1,4 +1,4 @@
-//! Variables that each user draws once before it does anything: they are the same in all of its iterations.
+//! Variables that are drawn once for each user, before it does anything.
 
 use pacing::{Nanos, Random};
 use plan::{Memory, Value};
