@@ -3,7 +3,7 @@
 //! A load over time is its plan folded with its changes (`pacing::change`), each from a named instant on, 100 ms
 //! ahead. All shards compute the same schedule; a shard that learns of a change late starts late. Past starts never
 //! move, and the fractional start is carried over. A rate applies to open loads, users to closed loads that run for a
-//! time; a pause applies to both (`scenario_runtime/users/pause.rs`): users finish their step and keep their connections, stages
+//! time; a pause applies to both (`scenario_runtime/users/load_changes.rs`): users finish their step and keep their connections, stages
 //! and end move back, and the pause is in no rate.
 
 mod changes;

@@ -42,10 +42,10 @@ use connections::origins::ExtraConnections;
 pub(crate) use connections::origins::Origin;
 use connections::reachability::ReachabilityGuard;
 use connections::sharing::Sharing;
-pub(crate) use exchanges::deadline::Deadline;
 use exchanges::redirects::Steps;
 use exchanges::request_log::RequestLog;
 pub(crate) use exchanges::step::{PreparedStep, http2_fields};
+pub(crate) use exchanges::timer_entry::TimerEntry;
 use exchanges::wait_for_read::ReadWaiters;
 use exchanges::{Attempt, Exchange};
 use messaging::MessagingState;
@@ -53,9 +53,9 @@ pub(crate) use scenario_config::{ClosedWork, Counters, OpenWork, ScenarioConfig}
 use stalls::Stalls;
 use users::barriers::BarrierWaiters;
 use users::closed::Closed;
-use users::first::FirstRound;
+use users::first_round::FirstRound;
+use users::load_changes::PauseWindow;
 use users::open::Open;
-use users::pause::PauseWindow;
 use users::programs::Programs;
 use users::variables::States;
 
@@ -68,7 +68,7 @@ pub(crate) struct ScenarioRuntime {
     users: Users,
     in_flight: InFlight,
     pool: Pool,
-    timers: Timers<Deadline>,
+    timers: Timers<TimerEntry>,
     /// What was recorded since the last hand-over.
     pub(crate) unreported: Box<Snapshot>,
     instants: Instants,
@@ -307,14 +307,14 @@ impl ScenarioRuntime {
         }
         while let Some(deadline) = self.timers.poll(now) {
             match deadline {
-                Deadline::Attempt(index) => self.attempt_due(index, now, sockets),
-                Deadline::User { user, at } if !self.wakes(user, at) => {}
-                Deadline::User { user, at } if self.is_canceled(user) => self.cancel(user, at, now, sockets),
-                Deadline::User { user, at } => self.next(user, LastExchange::Rested, at, now, sockets),
-                Deadline::Closing(socket) => self.close(socket, sockets),
-                Deadline::Limits => self.close_old(now, sockets),
-                Deadline::Preparing(socket) => self.prepare_due(socket, now, sockets),
-                Deadline::Message(index) => self.message_due(index, now),
+                TimerEntry::Attempt(index) => self.attempt_due(index, now, sockets),
+                TimerEntry::User { user, at } if !self.wakes(user, at) => {}
+                TimerEntry::User { user, at } if self.is_canceled(user) => self.cancel(user, at, now, sockets),
+                TimerEntry::User { user, at } => self.advance_user(user, LastExchange::Rested, at, now, sockets),
+                TimerEntry::Closing(socket) => self.close(socket, sockets),
+                TimerEntry::Limits => self.close_old(now, sockets),
+                TimerEntry::Preparing(socket) => self.prepare_due(socket, now, sockets),
+                TimerEntry::Message(index) => self.message_due(index, now),
             }
         }
         if self.users.barriers.is_some() {
@@ -417,7 +417,14 @@ impl ScenarioRuntime {
     }
 
     /// Runs the next action of a user. `intended` is when it became free, `now` when the loop got to it.
-    fn next<S: Sockets>(&mut self, user: u32, view: LastExchange, intended: Nanos, now: Nanos, sockets: &mut S) {
+    fn advance_user<S: Sockets>(
+        &mut self,
+        user: u32,
+        view: LastExchange,
+        intended: Nanos,
+        now: Nanos,
+        sockets: &mut S,
+    ) {
         let mut view = view;
         if !self.in_flight.is_simple {
             let Some(received) = self.on_exchange_end(user, view, intended, sockets) else { return };
@@ -426,7 +433,7 @@ impl ScenarioRuntime {
         if self.users.open.is_some() {
             return self.next_open(user, view, intended, now, sockets);
         }
-        if !self.users.closed.has(user) {
+        if !self.users.closed.is_active(user) {
             let turn = users::programs::UserTurn { intended, taken_up: now, is_counted: false };
             if self.stops_before_parking(user, turn, sockets) {
                 return;

@@ -165,7 +165,7 @@ impl<D: Driver> Shard<D> {
     pub(crate) fn turn(&mut self) -> Tick {
         let now = self.driver.now();
         if self.playing == 0 {
-            return self.part(now);
+            return self.say_goodbye(now);
         }
         each(&mut self.lifecycles, |lifecycle| lifecycle.runtime.wake_at(now));
         let turned_at = std::mem::replace(&mut self.turned_at, now);
@@ -231,7 +231,7 @@ impl<D: Driver> Shard<D> {
             }
         }
         self.set_alarm();
-        if self.playing == 0 { self.part(now) } else { Tick::Wait { until: now } }
+        if self.playing == 0 { self.say_goodbye(now) } else { Tick::Wait { until: now } }
     }
 
     /// Handles what is not due at every turn; the turn before was at `turned_at`. False when the run is gone.
@@ -304,7 +304,7 @@ impl<D: Driver> Shard<D> {
         }
     }
 
-    fn part(&mut self, now: Nanos) -> Tick {
+    fn say_goodbye(&mut self, now: Nanos) -> Tick {
         let sockets = self.driver.sockets();
         let until =
             self.lifecycles.iter_mut().map(|lifecycle| lifecycle.leave(now, sockets)).fold(Nanos::NEVER, Nanos::min);

@@ -97,7 +97,7 @@ impl ScenarioRuntime {
             Ok(attempt) => self.send_request(attempt, sockets),
             Err(user) => {
                 self.keep_own(user, origin, socket);
-                self.next(user, LastExchange::Nothing, at, at, sockets);
+                self.advance_user(user, LastExchange::Nothing, at, at, sockets);
             }
         }
     }
@@ -221,7 +221,7 @@ impl ScenarioRuntime {
             let is_new = matches!(connection.phase, Phase::Connect { .. } | Phase::Prepare { .. });
             let is_shaking = is_new && connection.layers.as_ref().is_some_and(|layers| layers.is_shaking());
             let failure = if is_shaking { Failure::Tls(metrics::TlsFault::ClosedEarly) } else { Failure::ClosedEarly };
-            return self.lose(socket, in_passage.unwrap_or(failure), at, sockets);
+            return self.lose_connection(socket, in_passage.unwrap_or(failure), at, sockets);
         }
         let (phase, is_reused) = (connection.phase, connection.is_reused);
         let mut again = RetryDecision::Never;
@@ -260,7 +260,7 @@ impl ScenarioRuntime {
             Phase::Connect { attempt, .. } => {
                 self.end_attempt(attempt, Outcome::Failed(Failure::ClosedEarly), at, sockets);
             }
-            Phase::Prepare { user, .. } => self.next(user, LastExchange::NoConnection, at, at, sockets),
+            Phase::Prepare { user, .. } => self.advance_user(user, LastExchange::NoConnection, at, at, sockets),
             Phase::Idle { user } => self.forget_own(user, connection.origin, socket),
             Phase::Shared | Phase::Close => {}
         }
@@ -327,7 +327,7 @@ impl ScenarioRuntime {
             }
             Phase::Prepare { user, .. } => {
                 self.pool.reachability_guard.fail(connection.origin);
-                self.next(user, LastExchange::NoConnection, at, at, sockets);
+                self.advance_user(user, LastExchange::NoConnection, at, at, sockets);
             }
             Phase::Response { attempt } => {
                 self.count_sent(attempt, untaken);

@@ -4,16 +4,16 @@
 pub(super) mod abandoned;
 pub(super) mod bounds;
 pub(super) mod captured_response;
-pub(super) mod deadline;
 mod ending;
 mod expecting;
-pub(super) mod failure_samples;
 pub(super) mod grpc;
 pub(super) mod redirect_state;
 pub(super) mod redirects;
 pub(super) mod request_log;
+pub(super) mod response_checks;
 mod retries;
 pub(super) mod step;
+pub(super) mod timer_entry;
 pub(super) mod transcribing;
 pub(super) mod transcript;
 pub(super) mod wait_for_read;
@@ -28,10 +28,10 @@ use crate::faults;
 use crate::scenario_runtime::connections::layers::Links;
 use crate::scenario_runtime::connections::phase::Phase;
 use crate::scenario_runtime::exchanges::abandoned::AbandonedAttempt;
-use crate::scenario_runtime::exchanges::captured_response::KeptBody;
+use crate::scenario_runtime::exchanges::captured_response::CapturedResponse;
 use crate::scenario_runtime::exchanges::grpc::CallState;
 use crate::scenario_runtime::exchanges::step::{PreparedStep, Wants};
-use crate::scenario_runtime::{Deadline, ScenarioRuntime};
+use crate::scenario_runtime::{ScenarioRuntime, TimerEntry};
 use crate::slab::Key;
 pub(super) use retries::RetryDecision;
 
@@ -89,7 +89,7 @@ pub(crate) struct Attempt {
     /// What is captured of the response.
     pub(super) needs: Wants,
     /// The captured response; none when nothing is needed.
-    pub(crate) kept: Option<Box<KeptBody>>,
+    pub(crate) kept: Option<Box<CapturedResponse>>,
     /// Its bytes are sent through layers.
     pub(super) is_layered: bool,
     /// Its connection was opened for it.
@@ -200,7 +200,7 @@ impl ScenarioRuntime {
     ) {
         let exchange = Exchange::new(user, step, intended, taken_up, self.instants.counts_from);
         if !self.in_flight.is_simple {
-            return self.begin_made(exchange, sockets);
+            return self.begin_dynamic(exchange, sockets);
         }
         let exchange = self.in_flight.exchanges.insert(exchange);
         self.try_exchange(exchange, sockets);
@@ -208,7 +208,7 @@ impl ScenarioRuntime {
 
     /// The same where its request may be dynamic. Separate, so that the loads of one plain request do not pay for it.
     #[inline(never)]
-    fn begin_made<S: Sockets>(&mut self, mut exchange: Exchange, sockets: &mut S) {
+    fn begin_dynamic<S: Sockets>(&mut self, mut exchange: Exchange, sockets: &mut S) {
         let (user, step) = (exchange.user, exchange.step);
         let part = self.users.programs.part(user);
         match self.step_for(user, step, part, sockets) {
@@ -330,7 +330,7 @@ impl ScenarioRuntime {
         let armed = &mut self.in_flight.armed[key.index as usize];
         if deadline < *armed {
             *armed = deadline;
-            self.timers.insert(deadline, Deadline::Attempt(key.index));
+            self.timers.insert(deadline, TimerEntry::Attempt(key.index));
         }
     }
 
@@ -372,7 +372,7 @@ impl ScenarioRuntime {
         let (was_sent, exchange) = (attempt.was_sent(), attempt.exchange);
         if !was_sent && self.is_too_late(exchange, now) {
             self.in_flight.attempts.remove(key);
-            self.give_up(given, true, now, sockets);
+            self.abandon_attempt(given, true, now, sockets);
             return self.drop_exchange(exchange, now, sockets);
         }
         if self.is_spared(index, now) {
@@ -399,7 +399,7 @@ impl ScenarioRuntime {
             self.record_begun(socket);
         }
         let expired = if was_sent { self.expire_call(key, now) } else { None };
-        self.give_up(given, false, now, sockets);
+        self.abandon_attempt(given, false, now, sockets);
         self.end_attempt(key, expired.unwrap_or(Outcome::Failed(failure)), now, sockets);
     }
 
@@ -418,7 +418,7 @@ impl ScenarioRuntime {
         let deadline = self.stalls.spare(since, deadline);
         if deadline > now {
             self.in_flight.armed[index as usize] = deadline;
-            self.timers.insert(deadline, Deadline::Attempt(index));
+            self.timers.insert(deadline, TimerEntry::Attempt(index));
         } else if deadline > self.instants.read_until {
             self.in_flight.overdue.push(index);
         } else {

@@ -8,8 +8,8 @@
 
 mod custom;
 mod datagrams;
-mod passing;
 mod sending;
+mod skipped_messages;
 
 use std::sync::Arc;
 
@@ -257,7 +257,7 @@ impl ScenarioRuntime {
                     *count += 1;
                 }
                 let failure = self.failure_of(socket, fault);
-                self.lose(socket, failure, at, sockets);
+                self.lose_connection(socket, failure, at, sockets);
                 None
             }
         }
@@ -397,7 +397,7 @@ impl ScenarioRuntime {
         if is_websocket && self.unread_responses(socket, sockets) > UNSENT_MAX {
             // It sends requests and does not read.
             let failure = Failure::Protocol(ProtocolFault::WebSocketFlood);
-            return self.lose(socket, failure, at, sockets);
+            return self.lose_connection(socket, failure, at, sockets);
         }
         match end {
             None | Some(End::Over) => {}
@@ -413,9 +413,9 @@ impl ScenarioRuntime {
                 if self.is_datagram(socket) {
                     return self.end_faulty(socket, failure, at, sockets);
                 }
-                self.lose(socket, failure, at, sockets);
+                self.lose_connection(socket, failure, at, sockets);
             }
-            Some(End::Lost(failure)) => self.lose(socket, failure, at, sockets),
+            Some(End::Lost(failure)) => self.lose_connection(socket, failure, at, sockets),
             Some(End::Close { code, reason }) => {
                 if at >= self.instants.measured_from {
                     *self.unreported.counts.closes.entry(code).or_default() += 1;

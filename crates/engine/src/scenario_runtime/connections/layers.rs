@@ -11,12 +11,12 @@
 //!
 //! A body of 64 KiB or more (`plan::BodyBytes`) is in memory once: the plan, redirects, all threads and connections
 //! share it. Its head is sent before it; a plain socket takes it as it is, TLS seals it piece by piece
-//! (`layers/rest.rs`), and frames of HTTP/2 are cut from it.
+//! (`layers/large_bodies.rs`), and frames of HTTP/2 are cut from it.
 
 mod closing;
-mod passage;
+mod large_bodies;
+mod preamble;
 mod read_coalescer;
-mod rest;
 mod sending;
 mod streams;
 
@@ -39,12 +39,12 @@ use crate::scenario_runtime::messaging::Transport;
 use crate::scenario_runtime::{ScenarioConfig, ScenarioRuntime};
 use crate::slab::Key;
 use crate::user::LastExchange;
-pub(crate) use passage::Passage;
-use passage::PassageState;
+use large_bodies::Unsealed;
+pub(crate) use preamble::Passage;
+use preamble::PassageState;
 #[cfg(test)]
 pub(crate) use read_coalescer::COALESCE_MAX;
 use read_coalescer::ReadCoalescer;
-use rest::Unsealed;
 
 /// The error code of a stream that was refused: its request was not processed (RFC 9113, 8.7).
 const REFUSED_STREAM: u32 = http2::Code::RefusedStream as u32;
@@ -256,7 +256,7 @@ impl ScenarioRuntime {
         let session = match begun {
             Ok(session) => session,
             Err(fault) => {
-                self.lose(socket, faults::tls(fault), at, sockets);
+                self.lose_connection(socket, faults::tls(fault), at, sockets);
                 return true;
             }
         };
@@ -310,7 +310,7 @@ impl ScenarioRuntime {
                 if !is_new && !plain.is_empty() {
                     self.received_plain(socket, &mut plain, at, sockets);
                 }
-                self.lose(socket, faults::tls(fault), at, sockets);
+                self.lose_connection(socket, faults::tls(fault), at, sockets);
             }
             Ok(()) => {
                 if is_ready {
@@ -357,7 +357,7 @@ impl ScenarioRuntime {
     /// The connection can carry requests: the one for which it was opened is sent.
     pub(in crate::scenario_runtime) fn ready<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
         let Some(is_http2) = self.speaks_http2(socket) else {
-            return self.lose(socket, Failure::Tls(metrics::TlsFault::NoProtocol), at, sockets);
+            return self.lose_connection(socket, Failure::Tls(metrics::TlsFault::NoProtocol), at, sockets);
         };
         if !is_http2 {
             // Its responses are timed as well, and their speed is unknown.
@@ -409,7 +409,7 @@ impl ScenarioRuntime {
             self.leave_at_limit(socket, sockets);
         }
         if let Some(user) = user {
-            self.next(user, LastExchange::Nothing, at, at, sockets);
+            self.advance_user(user, LastExchange::Nothing, at, at, sockets);
         }
     }
 }

@@ -15,7 +15,7 @@ use plan::ConnectionLimits;
 use crate::scenario_runtime::Origin;
 use crate::scenario_runtime::ScenarioRuntime;
 use crate::scenario_runtime::connections::phase::Phase;
-use crate::scenario_runtime::exchanges::deadline::Deadline;
+use crate::scenario_runtime::exchanges::timer_entry::TimerEntry;
 use crate::scenario_runtime::{Pool, connections::Connection};
 
 /// Rounds within the shortest limit in time.
@@ -185,7 +185,7 @@ impl ScenarioRuntime {
     /// The next round is due.
     pub(in crate::scenario_runtime) fn arm_limits(&mut self, now: Nanos) {
         if let Some(round) = self.pool.lifetimes.as_ref().and_then(|lifetimes| lifetimes.round) {
-            self.timers.insert(now + round, Deadline::Limits);
+            self.timers.insert(now + round, TimerEntry::Limits);
         }
     }
 

@@ -6,7 +6,7 @@ use pacing::Nanos;
 
 use crate::faults;
 use crate::scenario_runtime::connections::phase::Phase;
-use crate::scenario_runtime::{Deadline, ScenarioRuntime};
+use crate::scenario_runtime::{ScenarioRuntime, TimerEntry};
 use crate::slab::Key;
 use crate::user::LastExchange;
 
@@ -183,7 +183,7 @@ impl ScenarioRuntime {
         let since = sockets.now();
         if self.shared_connection(user, 0).is_some() || self.opens_anew(0) {
             // Another user of its link has opened it, or only an exchange knows how it is opened.
-            return self.next(user, LastExchange::Nothing, since, since, sockets);
+            return self.advance_user(user, LastExchange::Nothing, since, since, sockets);
         }
         match self.open_connection(0, since, sockets) {
             Ok(socket) => {
@@ -193,9 +193,9 @@ impl ScenarioRuntime {
                 }
                 self.add_layers(socket, user, 0);
                 let deadline = since + self.pool.origins[0].connect_timeout;
-                self.timers.insert(deadline, Deadline::Preparing(socket));
+                self.timers.insert(deadline, TimerEntry::Preparing(socket));
             }
-            Err(_) => self.next(user, LastExchange::NoConnection, since, since, sockets),
+            Err(_) => self.advance_user(user, LastExchange::NoConnection, since, since, sockets),
         }
     }
 
@@ -205,12 +205,12 @@ impl ScenarioRuntime {
         let Some(Phase::Prepare { since, .. }) = phase else { return };
         let deadline = self.stalls.spare(since, since + self.pool.origins[0].connect_timeout);
         if deadline > now {
-            return self.timers.insert(deadline, Deadline::Preparing(socket));
+            return self.timers.insert(deadline, TimerEntry::Preparing(socket));
         }
         if deadline > self.instants.read_until {
             return self.pool.overdue_prepared.push(socket);
         }
         let failure = self.unanswered_stage(socket);
-        self.lose(socket, failure, now, sockets);
+        self.lose_connection(socket, failure, now, sockets);
     }
 }

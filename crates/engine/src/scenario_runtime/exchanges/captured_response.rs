@@ -1,4 +1,4 @@
-//! Captured responses: what is kept of one, and its decoding. They are checked in `failure_samples.rs`.
+//! Captured responses: what is kept of one, and its decoding. They are checked in `response_checks.rs`.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ pub(in crate::scenario_runtime) const KEPT_BYTES_MIN: usize = 256;
 
 /// A captured response.
 #[derive(Default)]
-pub(crate) struct KeptBody {
+pub(crate) struct CapturedResponse {
     /// Lines of HTTP/1, or their equivalent.
     pub(crate) head: Vec<u8>,
     pub(crate) status: u16,
@@ -37,7 +37,7 @@ pub(crate) struct KeptBody {
     pub(crate) head_bytes: usize,
 }
 
-impl KeptBody {
+impl CapturedResponse {
     pub(in crate::scenario_runtime) fn keep(&mut self, body: &[u8], room: usize) {
         if self.is_too_large {
             return;

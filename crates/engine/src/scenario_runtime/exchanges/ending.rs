@@ -8,7 +8,7 @@ use crate::scenario_runtime::connections::phase::Phase;
 use crate::scenario_runtime::connections::{CLOSING_MAX, CLOSING_WAIT};
 use crate::scenario_runtime::exchanges::redirects::Next as Hops;
 use crate::scenario_runtime::exchanges::{Attempt, Exchange};
-use crate::scenario_runtime::{Deadline, ScenarioRuntime};
+use crate::scenario_runtime::{ScenarioRuntime, TimerEntry};
 use crate::slab::Key;
 #[cfg(test)]
 use crate::swarm::mutants::{Bug, fault_injected};
@@ -132,7 +132,7 @@ impl ScenarioRuntime {
         } else {
             self.unreported.counts[Counter::WarmedUp] += 1;
         }
-        self.go_on_behind(&exchange, None, (attempt, outcome, done), sockets);
+        self.continue_user(&exchange, None, (attempt, outcome, done), sockets);
     }
 
     /// The same where something may follow from the response beside the next step.
@@ -173,9 +173,9 @@ impl ScenarioRuntime {
         }
         if !is_of_all {
             self.note_optional_failure(exchange.user, Some(series).filter(|_| exchange.is_measured));
-            return self.next(exchange.user, LastExchange::Ended, done, done, sockets);
+            return self.advance_user(exchange.user, LastExchange::Ended, done, done, sockets);
         }
-        self.go_on_behind(exchange, Some(series), (attempt, outcome, done), sockets);
+        self.continue_user(exchange, Some(series), (attempt, outcome, done), sockets);
     }
 
     /// Drops an exchange that waited too long for what it is made of.
@@ -195,14 +195,14 @@ impl ScenarioRuntime {
                 self.unreported.drop_start(now.since(exchange.intended).0);
             }
             self.forget_step(exchange.step);
-            self.next(exchange.user, LastExchange::NoConnection, now, now, sockets);
+            self.advance_user(exchange.user, LastExchange::NoConnection, now, now, sockets);
         }
     }
 
     /// The user goes on after its exchange, of the step with this series.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every exchange ends here, on one of two ways")]
-    fn go_on_behind<S: Sockets>(
+    fn continue_user<S: Sockets>(
         &mut self,
         exchange: &Exchange,
         step: Option<SeriesId>,
@@ -218,7 +218,7 @@ impl ScenarioRuntime {
             (true, Outcome::Succeeded) => LastExchange::Ended,
             (true, _) => LastExchange::Failed,
         };
-        self.next(exchange.user, view, done, done, sockets);
+        self.advance_user(exchange.user, view, done, done, sockets);
     }
 
     /// Records each duration in its series.
@@ -301,7 +301,7 @@ impl ScenarioRuntime {
         if let Some(connection) = self.pool.connections.find(socket) {
             connection.phase = Phase::Close;
             self.pool.connections.closing += 1;
-            self.timers.insert(now + CLOSING_WAIT, Deadline::Closing(socket));
+            self.timers.insert(now + CLOSING_WAIT, TimerEntry::Closing(socket));
         }
     }
 

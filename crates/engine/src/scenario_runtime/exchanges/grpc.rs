@@ -21,10 +21,10 @@ use wire::hpack::FieldList;
 
 pub(in crate::scenario_runtime) use self::inspection::Inspection;
 use self::inspection::Inspector;
-use crate::scenario_runtime::exchanges::captured_response::KeptBody;
+use crate::scenario_runtime::exchanges::captured_response::CapturedResponse;
 use crate::scenario_runtime::exchanges::step::{PreparedCall, PreparedStep};
 use crate::scenario_runtime::exchanges::transcript::Records;
-use crate::scenario_runtime::{Deadline, ScenarioRuntime};
+use crate::scenario_runtime::{ScenarioRuntime, TimerEntry};
 use crate::slab::Key;
 
 /// State of a call in progress.
@@ -110,7 +110,7 @@ impl ScenarioRuntime {
             return true;
         }
         let carried = Cell::new(0usize);
-        let keep = |kept: &mut Option<Box<KeptBody>>, bytes: &[u8]| {
+        let keep = |kept: &mut Option<Box<CapturedResponse>>, bytes: &[u8]| {
             if room > 0 {
                 carried.set(carried.get() + bytes.len());
                 kept.get_or_insert_default().keep_within(bytes, room, room_left);
@@ -224,7 +224,7 @@ impl ScenarioRuntime {
         }
         if next < self.in_flight.armed_messages[index] {
             self.in_flight.armed_messages[index] = next;
-            self.timers.insert(next, Deadline::Message(key.index));
+            self.timers.insert(next, TimerEntry::Message(key.index));
         }
     }
 

@@ -12,7 +12,7 @@ use wire::http1::BodyLength;
 use crate::scenario_runtime::ScenarioRuntime;
 use crate::scenario_runtime::connections::phase::Phase;
 use crate::scenario_runtime::exchanges::Attempt;
-use crate::scenario_runtime::exchanges::captured_response::KeptBody;
+use crate::scenario_runtime::exchanges::captured_response::CapturedResponse;
 use crate::scenario_runtime::exchanges::transcript::{
     Records, SHOWN_BYTES_MAX, SHOWN_PARTS_MAX, lines_of, messages_in, trailers_in,
 };
@@ -129,7 +129,7 @@ impl Attempt {
     }
 }
 
-impl KeptBody {
+impl CapturedResponse {
     /// The received part of an incomplete message of a call.
     pub(in crate::scenario_runtime) fn begun_message(&self) -> &[u8] {
         &self.bytes[self.record.reported.min(self.bytes.len())..]

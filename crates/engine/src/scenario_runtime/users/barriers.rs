@@ -131,7 +131,7 @@ impl ScenarioRuntime {
         if let Some(place) = self.users.programs.place(user) {
             place.end_rest(at, &code.transactions);
         }
-        self.rest(user, at);
+        self.pause_until(user, at);
     }
 
     /// Reports when no more users of this shard could come to a barrier.

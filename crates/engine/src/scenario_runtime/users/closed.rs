@@ -105,7 +105,7 @@ impl Closed {
     }
 
     /// Users of some slots go to other runs, each at its instant.
-    pub(in crate::scenario_runtime) fn lose(&mut self, lost: &RevokedSlots, warmup: Nanos, started: Nanos) {
+    pub(in crate::scenario_runtime) fn revoke_slots(&mut self, lost: &RevokedSlots, warmup: Nanos, started: Nanos) {
         let at = self.lost.as_ref().and_then(|known| known.at);
         let next = lost.next_change(None).map_or(Nanos::NEVER, |next| warmup + next);
         self.lost = Some(Box::new(LostUsers { lost: lost.clone(), warmup, at, next }));
@@ -178,7 +178,7 @@ impl Closed {
 
     /// The user is active at this instant.
     #[inline]
-    pub(in crate::scenario_runtime) fn has(&self, user: u32) -> bool {
+    pub(in crate::scenario_runtime) fn is_active(&self, user: u32) -> bool {
         u64::from(user) < self.active && (self.lost.is_none() || !self.is_lost(user.into()))
     }
 
@@ -237,7 +237,7 @@ impl ScenarioRuntime {
         }
         let closed = &self.users.closed;
         if closed.active < before {
-            self.send_away(closed.active..before, self.instants.started + closed.since);
+            self.wake_surplus_users(closed.active..before, self.instants.started + closed.since);
         }
         for _ in 0..START_BATCH {
             let Some(gathering) = &mut self.users.closed.gathering else { break };
@@ -259,7 +259,7 @@ impl ScenarioRuntime {
             if is_lost {
                 return self.park(user, sockets);
             }
-            return self.next(user, LastExchange::Nothing, intended, now, sockets);
+            return self.advance_user(user, LastExchange::Nothing, intended, now, sockets);
         }
         if is_lost {
             return;
@@ -268,7 +268,7 @@ impl ScenarioRuntime {
         let user = &mut self.users.all[index as usize];
         if std::mem::take(&mut user.is_parked) {
             self.users.closed.parked -= 1;
-            self.next(index as u32, LastExchange::Nothing, intended, now, sockets);
+            self.advance_user(index as u32, LastExchange::Nothing, intended, now, sockets);
         }
     }
 
@@ -333,7 +333,7 @@ impl ScenarioRuntime {
         let is_measured = intended >= self.instants.counts_from;
         match self.users.budget.next(view, is_measured) {
             Next::Exchange => self.begin_exchange(user, 0, intended, now, sockets),
-            Next::Rest(span) => self.rest(user, intended + span),
+            Next::Rest(span) => self.pause_until(user, intended + span),
             Next::End => self.end_user(user, sockets),
         }
     }

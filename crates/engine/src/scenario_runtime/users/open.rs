@@ -102,7 +102,7 @@ impl Open {
     }
 
     /// Slots go to others.
-    pub(in crate::scenario_runtime) fn lose(&mut self, lost: &RevokedSlots) {
+    pub(in crate::scenario_runtime) fn revoke_slots(&mut self, lost: &RevokedSlots) {
         self.work.starts.lose(lost.clone());
         self.lost = Some(lost.clone());
     }
@@ -204,7 +204,7 @@ impl Open {
 
     /// The run is over: starts that came and found no user, and those that were due and not yet taken up, did not end.
     /// `from`: what was intended earlier is not measured.
-    pub(in crate::scenario_runtime) fn give_up(
+    pub(in crate::scenario_runtime) fn count_unstarted(
         &mut self,
         now: Nanos,
         from: Nanos,
@@ -462,9 +462,7 @@ impl ScenarioRuntime {
             }
             return self.give_way(user, now, sockets);
         }
-        if self.users.programs.has_setup_or_teardown()
-            && self.is_in_setup_or_teardown(user, view, intended, now, sockets)
-        {
+        if self.users.programs.has_setup_or_teardown() && self.serves_no_start(user, view, intended, now, sockets) {
             return;
         }
         let Some(open) = &mut self.users.open else { return };

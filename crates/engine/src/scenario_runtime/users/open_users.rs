@@ -18,7 +18,7 @@ impl ScenarioRuntime {
     /// start.
     #[cold]
     #[inline(never)]
-    pub(in crate::scenario_runtime) fn is_in_setup_or_teardown<S: Sockets>(
+    pub(in crate::scenario_runtime) fn serves_no_start<S: Sockets>(
         &mut self,
         user: u32,
         view: LastExchange,
@@ -55,7 +55,7 @@ impl ScenarioRuntime {
     }
 
     /// Whether a user is in `on_start` or `on_stop`, outside iterations.
-    pub(in crate::scenario_runtime) fn does_its_own(&self, user: u32) -> bool {
+    pub(in crate::scenario_runtime) fn is_in_setup_or_teardown(&self, user: u32) -> bool {
         self.users.programs.has_setup_or_teardown()
             && matches!(self.users.all[user as usize].stage, UserPhase::Starting | UserPhase::Stopping)
     }

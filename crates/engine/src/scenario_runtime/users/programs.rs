@@ -5,12 +5,12 @@
 //! begin with a pause; then its exchange is counted as started when it is sent, not when it was due: the rate stays
 //! the same, however long users pause.
 
+mod conversations;
 mod instant;
+mod on_failure;
 mod parallel;
 mod recording;
-mod retries;
-mod sessions;
-mod timed;
+mod transactions;
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use plan::Program;
 use instant::AtOnce;
 
 use crate::scenario_runtime::exchanges::Exchange;
-use crate::scenario_runtime::{Deadline, ScenarioRuntime};
+use crate::scenario_runtime::{ScenarioRuntime, TimerEntry};
 pub(in crate::scenario_runtime) use parallel::Use;
 
 use crate::program::{CompiledProgram, Position, RandomKey, UserAction};
@@ -143,7 +143,7 @@ impl ScenarioRuntime {
     pub(in crate::scenario_runtime) fn drawer(&self, user: u32) -> RandomKey {
         // `on_start` and `on_stop` have draws of their own.
         let number = match self.users.open {
-            Some(_) if !self.does_its_own(user) => u64::MAX,
+            Some(_) if !self.is_in_setup_or_teardown(user) => u64::MAX,
             _ => self.user_number(user),
         };
         RandomKey { scenario: self.work.scenario, user: number }
@@ -277,7 +277,7 @@ impl ScenarioRuntime {
             return true;
         }
         if let Some(wait) = self.wait_before_try(user) {
-            self.rest(user, turn.intended + wait);
+            self.pause_until(user, turn.intended + wait);
             return true;
         }
         let mut turn = turn;
@@ -331,7 +331,7 @@ impl ScenarioRuntime {
                     // A check that failed may begin a block again, after a wait.
                     AtOnce::Done => match self.wait_before_try(user) {
                         None => continue,
-                        Some(wait) => self.rest(user, intended + wait),
+                        Some(wait) => self.pause_until(user, intended + wait),
                     },
                     AtOnce::Pause(span) => self.think(user, span, intended),
                     AtOnce::Failed(step, failure, why) => {
@@ -344,7 +344,7 @@ impl ScenarioRuntime {
             return true;
         }
         // Other users have their turn.
-        self.rest(user, turn.intended.max(turn.taken_up) + NOTHING_PAUSE);
+        self.pause_until(user, turn.intended.max(turn.taken_up) + NOTHING_PAUSE);
         true
     }
 
@@ -363,17 +363,17 @@ impl ScenarioRuntime {
         if let Some(place) = users.programs.place(user) {
             place.rest(intended, span, &code.transactions);
         }
-        self.rest(user, intended + span);
+        self.pause_until(user, intended + span);
     }
 
     /// The user comes back at this instant.
-    pub(in crate::scenario_runtime) fn rest(&mut self, user: u32, at: Nanos) {
+    pub(in crate::scenario_runtime) fn pause_until(&mut self, user: u32, at: Nanos) {
         if self.users.programs.knows_rests()
             && let Some(place) = self.users.programs.place(user)
         {
             place.wakes_at = Some(at);
         }
-        self.timers.insert(at, Deadline::User { user, at });
+        self.timers.insert(at, TimerEntry::User { user, at });
     }
 
     /// A user of a closed load goes on in its program.
@@ -403,7 +403,7 @@ impl ScenarioRuntime {
             return;
         }
         if view == LastExchange::NoConnection {
-            return self.rest(user, intended + REFUSED_PAUSE);
+            return self.pause_until(user, intended + REFUSED_PAUSE);
         }
         if !one.is_inside && (self.has_had_all(user) || self.is_used_up(user)) {
             self.users.all[user as usize].is_leaving = true;
@@ -420,7 +420,7 @@ impl ScenarioRuntime {
         }
         let turn = UserTurn { intended, taken_up: now, is_counted: false };
         if !self.run_program(user, turn, sockets) {
-            self.rest(user, intended.max(now) + NOTHING_PAUSE);
+            self.pause_until(user, intended.max(now) + NOTHING_PAUSE);
         }
     }
 
@@ -434,15 +434,15 @@ impl ScenarioRuntime {
     ) {
         if self.users.budget.is_over {
             // Nothing is begun any more.
-            return self.next(user, LastExchange::Rested, now, now, sockets);
+            return self.advance_user(user, LastExchange::Rested, now, now, sockets);
         }
         if self.run_program(user, turn, sockets) {
             return;
         }
         if self.users.open.is_some() {
-            return self.next(user, LastExchange::Rested, now, now, sockets);
+            return self.advance_user(user, LastExchange::Rested, now, now, sockets);
         }
-        self.rest(user, now + NOTHING_PAUSE);
+        self.pause_until(user, now + NOTHING_PAUSE);
     }
 
     /// A user of an open load goes on in the middle of its iteration; false when it has none, or does not go on.
@@ -464,7 +464,7 @@ impl ScenarioRuntime {
             return false;
         }
         if view == LastExchange::NoConnection {
-            self.rest(user, intended + REFUSED_PAUSE);
+            self.pause_until(user, intended + REFUSED_PAUSE);
             return true;
         }
         self.run_program(user, UserTurn { intended, taken_up: now, is_counted: false }, sockets)

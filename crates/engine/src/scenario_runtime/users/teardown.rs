@@ -43,7 +43,7 @@ impl ScenarioRuntime {
             let Some(attempt) = self.in_flight.attempts.remove(key) else { continue };
             let (socket, stream, sent) = (attempt.socket, attempt.stream, attempt.sent);
             self.leave_unfinished(exchange, Some(&attempt), now);
-            self.give_up(AbandonedAttempt { key, socket, stream, sent }, false, now, sockets);
+            self.abandon_attempt(AbandonedAttempt { key, socket, stream, sent }, false, now, sockets);
         }
         for exchange in self.in_flight.exchanges.keys().collect::<Vec<_>>() {
             if self.gives_up(exchange, &mut users) {

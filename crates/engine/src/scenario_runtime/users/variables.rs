@@ -8,9 +8,9 @@
 
 mod ahead;
 mod builtins;
+mod drawn_once;
 mod evaluator;
 mod extraction;
-mod own;
 mod rows;
 pub(in crate::scenario_runtime) mod secrets;
 mod values;
@@ -27,15 +27,15 @@ use wire::http1;
 use crate::program::ForkPart;
 use crate::scenario_runtime::connections::origins::Origin;
 use crate::scenario_runtime::exchanges::Exchange;
-use crate::scenario_runtime::exchanges::captured_response::KeptBody;
+use crate::scenario_runtime::exchanges::captured_response::CapturedResponse;
 use crate::scenario_runtime::exchanges::redirects::Steps;
 use crate::scenario_runtime::exchanges::step::PreparedStep;
 use crate::scenario_runtime::users::programs::Use;
 use crate::scenario_runtime::{Counters, ScenarioConfig, ScenarioRuntime};
 use crate::slab::Key;
 use builtins::{LastResponse, UsedBuiltins};
+use drawn_once::OwnDraws;
 use evaluator::ScriptEvaluator;
-use own::OwnDraws;
 use rows::{Rows, Supply, UserRow};
 
 /// Why a message of a conversation is not sent.
@@ -398,7 +398,7 @@ fn make_at(
 }
 
 /// Keeps the cookies that a response sets.
-fn store_cookies(jar: &mut Jar, kept: &KeptBody, target: &Target, request: Option<&Request>, now: u64) {
+fn store_cookies(jar: &mut Jar, kept: &CapturedResponse, target: &Target, request: Option<&Request>, now: u64) {
     let set = http1::fields(&kept.head).filter(|(name, _)| name.eq_ignore_ascii_case(b"set-cookie"));
     for (_, value) in set {
         let from = match request {

@@ -146,7 +146,7 @@ impl ScenarioRuntime {
     }
 
     /// Aborts the attempt: its stream, its place in the queue, or the connection that was opened for it.
-    pub(in crate::scenario_runtime) fn give_up<S: Sockets>(
+    pub(in crate::scenario_runtime) fn abandon_attempt<S: Sockets>(
         &mut self,
         AbandonedAttempt { key, socket, stream, sent }: AbandonedAttempt,
         is_late: bool,
@@ -190,7 +190,7 @@ impl ScenarioRuntime {
                         if let Some(next) = next {
                             self.end_unconnected(next, place, late, now, sockets);
                         }
-                        self.lose(socket, late, now, sockets);
+                        self.lose_connection(socket, late, now, sockets);
                     }
                 }
             }
@@ -210,7 +210,7 @@ impl ScenarioRuntime {
     }
 
     /// The connection is unusable: it is closed, and all that ran or waited on it fails.
-    pub(in crate::scenario_runtime) fn lose<S: Sockets>(
+    pub(in crate::scenario_runtime) fn lose_connection<S: Sockets>(
         &mut self,
         socket: Socket,
         failure: Failure,
@@ -266,7 +266,7 @@ impl ScenarioRuntime {
             Phase::Response { attempt } => self.end_attempt(attempt, Outcome::Failed(failure), at, sockets),
             Phase::Prepare { user, .. } => {
                 self.pool.reachability_guard.fail(connection.origin);
-                self.next(user, LastExchange::NoConnection, at, at, sockets);
+                self.advance_user(user, LastExchange::NoConnection, at, at, sockets);
             }
             Phase::Idle { .. } | Phase::Shared | Phase::Close => {}
         }

@@ -24,7 +24,7 @@ impl ScenarioRuntime {
             Some(Ok(())) => self.send_lent(socket, sealed, sockets),
             Some(Err(fault)) => {
                 let now = sockets.now();
-                self.lose(socket, faults::tls(fault), now, sockets);
+                self.lose_connection(socket, faults::tls(fault), now, sockets);
                 return false;
             }
         }
@@ -71,7 +71,7 @@ impl ScenarioRuntime {
         let request = &self.in_flight.steps[step].request;
         if let Err(fault) = layers.seal(request.front(), &mut buffer) {
             let now = sockets.now();
-            self.lose(socket, faults::tls(fault), now, sockets);
+            self.lose_connection(socket, faults::tls(fault), now, sockets);
             return None;
         }
         let (sent, rest) = (sockets.now(), request.rest().cloned());
@@ -103,7 +103,7 @@ impl ScenarioRuntime {
             }
             Some(Err(fault)) => {
                 let now = sockets.now();
-                self.lose(socket, faults::tls(fault), now, sockets);
+                self.lose_connection(socket, faults::tls(fault), now, sockets);
                 None
             }
         }

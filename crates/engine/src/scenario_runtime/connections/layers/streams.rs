@@ -114,7 +114,7 @@ impl ScenarioRuntime {
             let mut leaving = std::mem::take(&mut layers.leaving);
             if let Err(fault) = sealed {
                 let now = sockets.now();
-                self.lose(socket, faults::tls(fault), now, sockets);
+                self.lose_connection(socket, faults::tls(fault), now, sockets);
                 continue;
             }
             let (sent, begins) = (sockets.now(), self.handed_to(socket));

@@ -10,14 +10,14 @@ use wire::hpack::FieldList;
 
 use crate::faults;
 use crate::scenario_runtime::ScenarioRuntime;
-use crate::scenario_runtime::exchanges::captured_response::KeptBody;
+use crate::scenario_runtime::exchanges::captured_response::CapturedResponse;
 use crate::scenario_runtime::exchanges::grpc::CallState;
 use crate::scenario_runtime::exchanges::step::PreparedStep;
 use crate::slab::Key;
 
 impl CallState {
     /// Outcome of a call that is over by the plan, and its status.
-    fn outcome(&self, http_status: u16, kept: Option<&mut KeptBody>, step: &PreparedStep) -> (Outcome, Status) {
+    fn outcome(&self, http_status: u16, kept: Option<&mut CapturedResponse>, step: &PreparedStep) -> (Outcome, Status) {
         let responses_stream = step.call.as_ref().is_some_and(|call| call.responses_stream);
         match self.response.ending(http_status, responses_stream) {
             Err(StatusError::Http) => judge_failure(Failure::from_http_status(http_status), step),

@@ -65,7 +65,7 @@ impl ScenarioRuntime {
     /// The user comes back to its concurrent exchanges, or behind them.
     #[cold]
     fn rest_between(&mut self, user: u32, turn: UserTurn) {
-        self.rest(user, turn.intended.max(turn.taken_up) + NOTHING_PAUSE);
+        self.pause_until(user, turn.intended.max(turn.taken_up) + NOTHING_PAUSE);
     }
 
     /// Begins as many as may be under way. Those that end at once make room for others.

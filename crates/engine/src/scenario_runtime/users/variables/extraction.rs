@@ -8,7 +8,7 @@ use plan::{Answered, CHECKED_BODY_BYTES_MAX, DynamicParts, Extraction, Scope, Ta
 use wire::http1;
 
 use crate::scenario_runtime::ScenarioRuntime;
-use crate::scenario_runtime::exchanges::captured_response::KeptBody;
+use crate::scenario_runtime::exchanges::captured_response::CapturedResponse;
 use crate::scenario_runtime::exchanges::step::{PreparedCall, PreparedStep};
 use crate::scenario_runtime::exchanges::{Attempt, Exchange};
 use crate::scenario_runtime::users::programs::Use;
@@ -136,7 +136,7 @@ fn is_coding(name: &[u8], value: &[u8]) -> bool {
 }
 
 /// The content of a response for extractions: messages of a call are JSON.
-fn body_of<'a>(kept: &'a KeptBody, call: Option<&PreparedCall>) -> Result<Cow<'a, [u8]>, (Failure, String)> {
+fn body_of<'a>(kept: &'a CapturedResponse, call: Option<&PreparedCall>) -> Result<Cow<'a, [u8]>, (Failure, String)> {
     if let Some((call, types)) = call.and_then(|call| Some((call, call.types.as_ref()?))) {
         let messages = kept.messages(types, call.responses_stream);
         let reason = || (Failure::NotTaken, "a message is not what the method gives".to_owned());
@@ -151,12 +151,12 @@ fn body_of<'a>(kept: &'a KeptBody, call: Option<&PreparedCall>) -> Result<Cow<'a
 fn taken(
     (dynamic_parts, is_failed): (&DynamicParts, bool),
     (status, url): (u16, &str),
-    kept: Option<&KeptBody>,
+    kept: Option<&CapturedResponse>,
     call: Option<&PreparedCall>,
     scope: &mut impl Scope,
     found: &mut Vec<(u32, Value)>,
 ) -> Result<(), (Failure, String)> {
-    let nothing = KeptBody::default();
+    let nothing = CapturedResponse::default();
     let kept = kept.unwrap_or(&nothing);
     let takes = || dynamic_parts.takes.iter().filter(|taking| !is_failed || taking.from_failed);
     let wants_body = takes().any(Extraction::wants_body);

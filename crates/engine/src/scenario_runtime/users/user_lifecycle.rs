@@ -4,7 +4,7 @@ use driver::Sockets;
 use pacing::Nanos;
 
 use crate::scenario_runtime::users::programs::UserTurn;
-use crate::scenario_runtime::{Deadline, ScenarioRuntime};
+use crate::scenario_runtime::{ScenarioRuntime, TimerEntry};
 use crate::user::{LastExchange, UserPhase};
 
 /// Pause before a failed `on_start` is retried.
@@ -50,7 +50,7 @@ impl ScenarioRuntime {
         if failed > 0 && view != LastExchange::Rested {
             // It is to get ready, though it has left in between: no other user does that for its start.
             self.begin_user(user, UserPhase::Starting);
-            self.rest(user, intended.max(now) + start_pause(failed));
+            self.pause_until(user, intended.max(now) + start_pause(failed));
             return true;
         }
         self.begin_user(user, UserPhase::Starting);
@@ -62,7 +62,7 @@ impl ScenarioRuntime {
         if self.run_program(user, turn, sockets) {
             return true;
         }
-        self.next(user, LastExchange::Rested, intended, now, sockets);
+        self.advance_user(user, LastExchange::Rested, intended, now, sockets);
         true
     }
 
@@ -178,7 +178,7 @@ impl ScenarioRuntime {
         }
         if let Some(open) = &mut self.users.open {
             open.is_halted = false;
-            std::mem::take(&mut open.halted).into_iter().for_each(|user| self.rest(user, at));
+            std::mem::take(&mut open.halted).into_iter().for_each(|user| self.pause_until(user, at));
         }
         for user in 0..self.users.all.len() as u32 {
             let one = &mut self.users.all[user as usize];
@@ -186,7 +186,7 @@ impl ScenarioRuntime {
             if has_stood {
                 one.is_parked = false;
                 self.users.closed.parked -= 1;
-                self.rest(user, at);
+                self.pause_until(user, at);
             }
             let needs_teardown = self.needs_teardown(user);
             // A carrier of starts at a rate that pauses between two of them stops when nothing more comes.
@@ -196,7 +196,7 @@ impl ScenarioRuntime {
             };
             if place.wakes_at.is_some_and(|wakes_at| wakes_at > at) {
                 place.wakes_at = Some(at);
-                self.timers.insert(at, Deadline::User { user, at });
+                self.timers.insert(at, TimerEntry::User { user, at });
             }
         }
     }
@@ -216,7 +216,7 @@ impl ScenarioRuntime {
 
     /// A pausing user that is not needed any more leaves at `at`, and not when its pause is over.
     #[cold]
-    pub(in crate::scenario_runtime) fn send_away(&mut self, users: std::ops::Range<u64>, at: Nanos) {
+    pub(in crate::scenario_runtime) fn wake_surplus_users(&mut self, users: std::ops::Range<u64>, at: Nanos) {
         if !self.users.programs.knows_rests() {
             return;
         }
@@ -225,14 +225,14 @@ impl ScenarioRuntime {
             // A user that waits for others goes on with them.
             if place.wakes_at.is_some_and(|wakes_at| wakes_at > at && wakes_at != Nanos::NEVER) {
                 place.wakes_at = Some(at);
-                self.timers.insert(at, Deadline::User { user: user as u32, at });
+                self.timers.insert(at, TimerEntry::User { user: user as u32, at });
             }
         }
     }
 
     /// A user of a closed load is one too many.
     pub(in crate::scenario_runtime) fn has_lost_its_place(&self, user: u32) -> bool {
-        self.users.open.is_none() && !self.users.closed.is_halted() && !self.users.closed.has(user)
+        self.users.open.is_none() && !self.users.closed.is_halted() && !self.users.closed.is_active(user)
     }
 
     /// The load ended while a user with something left to do paused, or it goes on without this user.
@@ -278,7 +278,7 @@ impl ScenarioRuntime {
         let Some(place) = self.users.programs.place(user) else { return false };
         let until = place.paced_until;
         if intended < until {
-            self.rest(user, until);
+            self.pause_until(user, until);
             return true;
         }
         place.paced_until = intended + every;

@@ -4,7 +4,7 @@ use pacing::Nanos;
 
 /// The target of a timer entry.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Deadline {
+pub(crate) enum TimerEntry {
     /// The attempt at this position, if its own deadline has come.
     Attempt(u32),
     /// A user whose pause is over then.

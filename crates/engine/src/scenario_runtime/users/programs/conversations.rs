@@ -1,5 +1,5 @@
 //! Conversations that have their own connection, which is closed in order at their end, or when the iteration ends
-//! inside them. A message for which the step does not wait is skipped (`messaging/passing.rs`): the exchange keeps
+//! inside them. A message for which the step does not wait is skipped (`messaging/skipped_messages.rs`): the exchange keeps
 //! waiting until its time is over.
 
 use driver::Sockets;

@@ -144,7 +144,7 @@ impl ScenarioRuntime {
         match config.session().and_then(|mut session| session.start(&mut flight).map(|()| session)) {
             Ok(session) => state.outer = Some(session),
             Err(fault) => {
-                self.lose(socket, faults::tls(fault), at, sockets);
+                self.lose_connection(socket, faults::tls(fault), at, sockets);
                 return true;
             }
         }
@@ -177,7 +177,7 @@ impl ScenarioRuntime {
                 }
                 self.send_lent(socket, first, sockets);
             }
-            Err(fault) => self.lose(socket, faults::tunnel(fault), at, sockets),
+            Err(fault) => self.lose_connection(socket, faults::tunnel(fault), at, sockets),
         }
     }
 
@@ -270,7 +270,7 @@ impl ScenarioRuntime {
             self.received_from_proxy(socket, &mut plain, at, sockets);
         }
         match fed {
-            Err(fault) => self.lose(socket, faults::tls(fault), at, sockets),
+            Err(fault) => self.lose_connection(socket, faults::tls(fault), at, sockets),
             Ok(()) if is_closed => self.peer_closed(socket, at, sockets),
             Ok(()) => {}
         }
@@ -305,7 +305,7 @@ impl ScenarioRuntime {
                     self.received_behind(socket, rest, at, sockets);
                 }
             }
-            Err(fault) => self.lose(socket, faults::tunnel(fault), at, sockets),
+            Err(fault) => self.lose_connection(socket, faults::tunnel(fault), at, sockets),
         }
     }
 

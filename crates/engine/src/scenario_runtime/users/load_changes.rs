@@ -55,8 +55,8 @@ impl ScenarioRuntime {
     pub(crate) fn give_slots_away(&mut self, lost: &RevokedSlots) {
         let warmup = self.work.warmup;
         match &mut self.users.open {
-            Some(open) => open.lose(lost),
-            None => self.users.closed.lose(lost, warmup, self.instants.started),
+            Some(open) => open.revoke_slots(lost),
+            None => self.users.closed.revoke_slots(lost, warmup, self.instants.started),
         }
     }
 

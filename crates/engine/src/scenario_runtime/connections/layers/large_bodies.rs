@@ -59,7 +59,7 @@ impl ScenarioRuntime {
             Ok(()) => self.send_lent(socket, buffer, sockets),
             Err(fault) => {
                 let now = sockets.now();
-                self.lose(socket, faults::tls(fault), now, sockets);
+                self.lose_connection(socket, faults::tls(fault), now, sockets);
             }
         }
     }

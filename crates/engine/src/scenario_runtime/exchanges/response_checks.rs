@@ -9,7 +9,7 @@ use wire::hpack::FieldList;
 use wire::http1;
 
 use crate::scenario_runtime::ScenarioRuntime;
-use crate::scenario_runtime::exchanges::captured_response::{KeptBody, SHARE_MAX, SHOWN_BODY_BYTES_MAX};
+use crate::scenario_runtime::exchanges::captured_response::{CapturedResponse, SHARE_MAX, SHOWN_BODY_BYTES_MAX};
 use crate::scenario_runtime::exchanges::grpc::CallState;
 use crate::scenario_runtime::exchanges::redirect_state::RedirectState;
 use crate::scenario_runtime::exchanges::step::{PreparedCall, PreparedChecks, PreparedStep, http2_fields};
@@ -84,7 +84,7 @@ impl Attempt {
 impl PreparedChecks {
     /// The outcome of a response with a successful status.
     #[cold]
-    pub(in crate::scenario_runtime) fn response_outcome(&self, kept: Option<&mut KeptBody>) -> Outcome {
+    pub(in crate::scenario_runtime) fn response_outcome(&self, kept: Option<&mut CapturedResponse>) -> Outcome {
         self.outcome(kept, None)
     }
 
@@ -92,14 +92,14 @@ impl PreparedChecks {
     #[cold]
     pub(in crate::scenario_runtime) fn call_outcome(
         &self,
-        kept: Option<&mut KeptBody>,
+        kept: Option<&mut CapturedResponse>,
         call: &PreparedCall,
     ) -> Outcome {
         self.outcome(kept, Some(call))
     }
 
-    fn outcome(&self, kept: Option<&mut KeptBody>, call: Option<&PreparedCall>) -> Outcome {
-        let mut nothing = KeptBody::default();
+    fn outcome(&self, kept: Option<&mut CapturedResponse>, call: Option<&PreparedCall>) -> Outcome {
+        let mut nothing = CapturedResponse::default();
         let kept = kept.unwrap_or(&mut nothing);
         match check_all(&self.checks, kept, call) {
             Ok(()) => Outcome::Succeeded,
@@ -111,7 +111,7 @@ impl PreparedChecks {
     }
 }
 
-fn check_all(checks: &Checks, kept: &KeptBody, call: Option<&PreparedCall>) -> Result<(), (Failure, String)> {
+fn check_all(checks: &Checks, kept: &CapturedResponse, call: Option<&PreparedCall>) -> Result<(), (Failure, String)> {
     if kept.is_crowded {
         let most = KEPT_ON_CONNECTION_MAX;
         return Err((Failure::BodyLimit, format!("more than {most} bytes of answers on one connection at a time")));
@@ -140,7 +140,7 @@ fn check_all(checks: &Checks, kept: &KeptBody, call: Option<&PreparedCall>) -> R
 }
 
 /// The response to a call is Protobuf: checks on JSON use its messages as JSON, for a stream of responses a list.
-fn check_messages(checks: &Checks, kept: &KeptBody, call: &PreparedCall) -> Result<(), (Failure, String)> {
+fn check_messages(checks: &Checks, kept: &CapturedResponse, call: &PreparedCall) -> Result<(), (Failure, String)> {
     let Some(check) = checks.json.first().or(checks.absent.json.first()) else { return Ok(()) };
     let messages = call.types.as_ref().and_then(|types| kept.messages(types, call.responses_stream));
     let other = || (Failure::Check, format!("--expect-json {check}: a message is not what the method gives"));
@@ -253,7 +253,7 @@ impl ScenarioRuntime {
         }
         let mut secrets = self.secrets_of(exchange.user);
         let step = &self.in_flight.steps[exchange.step as usize];
-        let nothing = KeptBody::default();
+        let nothing = CapturedResponse::default();
         let kept = attempt.and_then(|attempt| attempt.kept.as_deref()).unwrap_or(&nothing);
         let sent = attempt.map(|attempt| attempt.sent).filter(|sent| *sent != Nanos::NEVER);
         let first = attempt.map(|attempt| attempt.first_byte).filter(|first| *first != Nanos::NEVER);
@@ -282,7 +282,7 @@ impl ScenarioRuntime {
     }
 
     /// What was sent and received, and the count of bytes not shown.
-    fn parts_of(&self, step: &PreparedStep, attempt: Option<&Attempt>, kept: &KeptBody) -> (Vec<Part>, u64) {
+    fn parts_of(&self, step: &PreparedStep, attempt: Option<&Attempt>, kept: &CapturedResponse) -> (Vec<Part>, u64) {
         let most = if step.is_shown { SHOWN_BODY_BYTES_MAX } else { SAMPLE_BODY_BYTES_MAX };
         let mut left_out = 0;
         let mut part = |is_ours, kind, bytes: &[u8]| {

@@ -22,7 +22,7 @@ impl ScenarioRuntime {
         }
         self.leave_barriers(now);
         if let Some(open) = &mut self.users.open {
-            open.give_up(now, self.instants.counts_from, self.work.first_series, &mut self.unreported);
+            open.count_unstarted(now, self.instants.counts_from, self.work.first_series, &mut self.unreported);
         }
         let open: Vec<Key> = self.in_flight.attempts.keys().collect();
         for key in open {
