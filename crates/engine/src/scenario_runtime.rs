@@ -327,8 +327,9 @@ impl ScenarioRuntime {
             self.serve_waiting(sockets);
         }
         // The output of the events since the last turn leaves in one piece for each connection.
-        if self.pool.links.is_dirty() {
+        while self.pool.links.is_dirty() {
             self.flush(sockets);
+            self.lose_broken(sockets);
         }
     }
 

@@ -30,6 +30,7 @@ use plan::Protocol;
 use wire::connection::{AnyConnection, Http2, ProtocolConnection};
 use wire::http2;
 use wire::tls::Session;
+use wire::tls::TlsFault;
 
 use crate::faults;
 use crate::scenario_runtime::connections::origins::Origin;
@@ -111,6 +112,8 @@ pub(crate) struct Links {
     most: u64,
     /// Connections that have bytes to send.
     dirty: Vec<Socket>,
+    /// Connections whose session is broken: they are lost at the end of the turn.
+    broken: Vec<(Socket, TlsFault)>,
     plain: Vec<u8>,
     outer_plain: Vec<u8>,
     spare: Vec<Vec<u8>>,
@@ -163,8 +166,19 @@ impl Links {
         self.sockets.get(from..from + self.each).map_or(0, |links| links.iter().flatten().count() as u64)
     }
 
+    /// Whether something is left to do at the end of a turn.
     pub(in crate::scenario_runtime) fn is_dirty(&self) -> bool {
-        !self.dirty.is_empty()
+        !self.dirty.is_empty() || !self.broken.is_empty()
+    }
+
+    /// A session can seal nothing more. Senders are called by what ends exchanges, so they end none themselves.
+    #[cold]
+    pub(in crate::scenario_runtime) fn lose_later(&mut self, socket: Socket, fault: TlsFault) {
+        self.broken.push((socket, fault));
+    }
+
+    pub(super) fn next_broken(&mut self) -> Option<(Socket, TlsFault)> {
+        self.broken.pop()
     }
 
     pub(in crate::scenario_runtime) fn buffer(&mut self) -> Vec<u8> {

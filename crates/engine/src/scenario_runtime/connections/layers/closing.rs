@@ -5,6 +5,7 @@ use metrics::{Counter, Failure, Outcome};
 use pacing::Nanos;
 use wire::connection::{Mask, ProtocolConnection};
 
+use crate::faults;
 use crate::scenario_runtime::ScenarioRuntime;
 use crate::scenario_runtime::connections::Connection;
 use crate::scenario_runtime::connections::layers::SILENCE_MAX;
@@ -206,6 +207,18 @@ impl ScenarioRuntime {
                 self.say_goodbye(socket, now, sockets);
             }
             Phase::Response { .. } | Phase::Idle { .. } | Phase::Close => self.close(socket, sockets),
+        }
+    }
+
+    /// Connections whose session is broken are lost.
+    #[cold]
+    pub(in crate::scenario_runtime) fn lose_broken<S: Sockets>(&mut self, sockets: &mut S) {
+        while let Some((socket, fault)) = self.pool.links.next_broken() {
+            // It may have ended in between.
+            if self.pool.connections.find(socket).is_some() {
+                let now = sockets.now();
+                self.lose_connection(socket, faults::tls(fault), now, sockets);
+            }
         }
     }
 

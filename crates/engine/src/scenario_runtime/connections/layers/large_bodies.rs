@@ -3,7 +3,6 @@
 
 use driver::{Outgoing, Socket, Sockets};
 
-use crate::faults;
 use crate::scenario_runtime::connections::phase::Phase;
 use crate::scenario_runtime::exchanges::step::Rest;
 use crate::scenario_runtime::{Pool, ScenarioRuntime};
@@ -57,10 +56,7 @@ impl ScenarioRuntime {
         }
         match sealed {
             Ok(()) => self.send_lent(socket, buffer, sockets),
-            Err(fault) => {
-                let now = sockets.now();
-                self.lose_connection(socket, faults::tls(fault), now, sockets);
-            }
+            Err(fault) => self.pool.links.lose_later(socket, fault),
         }
     }
 }

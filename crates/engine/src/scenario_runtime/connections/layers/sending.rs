@@ -5,12 +5,12 @@ use metrics::Counter;
 use pacing::Nanos;
 use wire::tls::TlsFault;
 
-use crate::faults;
 use crate::scenario_runtime::ScenarioRuntime;
 use crate::scenario_runtime::connections::layers::Layers;
 
 impl ScenarioRuntime {
-    /// Sends bytes, sealed where there is TLS. False when the session is broken, and the connection lost.
+    /// Sends bytes, sealed where there is TLS. False when the session is broken; the connection will be
+    /// lost.
     pub(in crate::scenario_runtime) fn send_through<S: Sockets>(
         &mut self,
         socket: Socket,
@@ -23,8 +23,7 @@ impl ScenarioRuntime {
             None => self.send_lent(socket, bytes, sockets),
             Some(Ok(())) => self.send_lent(socket, sealed, sockets),
             Some(Err(fault)) => {
-                let now = sockets.now();
-                self.lose_connection(socket, faults::tls(fault), now, sockets);
+                self.pool.links.lose_later(socket, fault);
                 return false;
             }
         }
@@ -40,7 +39,7 @@ impl ScenarioRuntime {
         if !self.pool.has_outer_tls {
             return self.send_raw(socket, bytes, sockets);
         }
-        if let Some(sealed) = self.seal_for_proxy(socket, bytes, sockets) {
+        if let Some(sealed) = self.seal_for_proxy(socket, bytes) {
             self.send_raw(socket, sealed, sockets);
         }
     }
@@ -70,8 +69,7 @@ impl ScenarioRuntime {
         let layers = connection.layers.as_deref_mut()?;
         let request = &self.in_flight.steps[step].request;
         if let Err(fault) = layers.seal(request.front(), &mut buffer) {
-            let now = sockets.now();
-            self.lose_connection(socket, faults::tls(fault), now, sockets);
+            self.pool.links.lose_later(socket, fault);
             return None;
         }
         let (sent, rest) = (sockets.now(), request.rest().cloned());
@@ -82,14 +80,9 @@ impl ScenarioRuntime {
         Some(sent)
     }
 
-    /// Seals bytes for the proxy, where there is TLS with it. `None` when that fails, and the connection is lost.
+    /// Seals bytes for the proxy, where there is TLS with it. `None` when that fails; the connection will be lost.
     #[cold]
-    pub(in crate::scenario_runtime) fn seal_for_proxy<S: Sockets>(
-        &mut self,
-        socket: Socket,
-        bytes: Vec<u8>,
-        sockets: &mut S,
-    ) -> Option<Vec<u8>> {
+    pub(in crate::scenario_runtime) fn seal_for_proxy(&mut self, socket: Socket, bytes: Vec<u8>) -> Option<Vec<u8>> {
         let mut sealed = self.pool.links.buffer();
         let outer = self.passage_state(socket).and_then(|state| state.outer_mut());
         match outer.map(|session| session.seal(&bytes, &mut sealed)) {
@@ -102,8 +95,7 @@ impl ScenarioRuntime {
                 Some(sealed)
             }
             Some(Err(fault)) => {
-                let now = sockets.now();
-                self.lose_connection(socket, faults::tls(fault), now, sockets);
+                self.pool.links.lose_later(socket, fault);
                 None
             }
         }

@@ -113,8 +113,7 @@ impl ScenarioRuntime {
             };
             let mut leaving = std::mem::take(&mut layers.leaving);
             if let Err(fault) = sealed {
-                let now = sockets.now();
-                self.lose_connection(socket, faults::tls(fault), now, sockets);
+                self.pool.links.lose_later(socket, fault);
                 continue;
             }
             let (sent, begins) = (sockets.now(), self.handed_to(socket));
