@@ -9,7 +9,7 @@
 //! answered before queued worker data is processed (`coordinator/run_loop.rs`).
 //!
 //! - Slots are moved in two steps when their old owners continue: they are told first, and when they have confirmed,
-//!   the new owners begin (`leader/moves.rs`).
+//!   the new owners begin (`leader/reassignment.rs`).
 //! - Changes, barriers and rounds are stored with the leader (`leader/run_intents.rs`): a state that is read again after a
 //!   lost lease may not contain them yet.
 //! - A standby is a leader that begins nothing: it takes over the lease of a run with its plan when that is free, and
@@ -22,7 +22,7 @@ mod events;
 mod late;
 mod lease;
 mod members;
-mod moves;
+mod reassignment;
 mod run;
 mod run_intents;
 mod standby;

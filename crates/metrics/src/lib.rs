@@ -6,7 +6,7 @@
 //!
 //! - `outcome`: how an exchange ended, and all failures; `counter`: the counters of a snapshot
 //! - `distribution`: histograms; no percentile is above the maximum; sum, minimum and maximum are exact
-//! - `censored`: percentiles with requests that did not complete (right-censored observations)
+//! - `percentiles`: percentiles with requests that did not complete (right-censored observations)
 //! - `threshold`: limits of figures, and whether they hold for every value that a figure may have
 //! - `catalog`: the series of a run (steps, transactions and custom values), each with an id; `table` holds their
 //!   times
@@ -21,7 +21,6 @@ extern crate claims;
 
 mod by_address;
 mod catalog;
-mod censored;
 mod codec;
 mod counter;
 mod counts;
@@ -31,6 +30,7 @@ mod gauges;
 mod held;
 mod outcome;
 mod own_figures;
+mod percentiles;
 mod request_record;
 mod sample;
 mod series_counts;
@@ -43,7 +43,6 @@ mod tool_details;
 
 pub use by_address::{ADDRESS_RESPONSES_MIN, ADDRESSES_MAX, AddressSlots, AddressTally, ByAddress};
 pub use catalog::{Catalog, Named, SERIES_MAX, Series, SeriesId, SeriesKind};
-pub use censored::{Censored, Percentile};
 pub use codec::{DECODED_BYTES_FIXED, DECODED_BYTES_PER_BYTE, SNAPSHOT_BYTES_MAX, SNAPSHOT_VERSION, SnapshotError};
 pub use counter::{CountRow, Counter, Counters, HeldCounter, HeldCounters, Metric, View};
 pub use counts::{Counts, STATUS_COUNT};
@@ -56,6 +55,7 @@ pub use outcome::{
     ProtocolFault, Stage, TlsFault, register_failures,
 };
 pub use own_figures::{OWN_FIGURES_MAX, OwnFigure, OwnGauge, OwnInput, OwnKind, OwnTotal, OwnValue, Trend};
+pub use percentiles::{Censored, Percentile};
 pub use sample::{Part, PartKind, ROWS_MAX, Row, SAMPLE_BODY_BYTES_MAX, SAMPLES_MAX, SHOWN_MAX, Sample};
 pub use snapshot::Snapshot;
 pub use status_words::{STATUS_OTHER, STATUS_WORD_BYTES_MAX, STATUS_WORDS_MAX};

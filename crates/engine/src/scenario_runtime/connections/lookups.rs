@@ -130,33 +130,6 @@ impl Lookups {
 }
 
 impl ScenarioRuntime {
-    /// Starts a hop at an origin that may still have to be found.
-    #[cold]
-    #[inline(never)]
-    pub(in crate::scenario_runtime) fn hop_to<S: Sockets>(
-        &mut self,
-        user: u32,
-        step: u32,
-        elsewhere: Option<Box<Target>>,
-        intended: Nanos,
-        sockets: &mut S,
-    ) {
-        let Some(target) = elsewhere else {
-            return self.begin_exchange(user, step, intended, intended, sockets);
-        };
-        if let Some(origin) = self.known_origin(&target) {
-            self.in_flight.steps.lead(step, origin);
-            return self.begin_exchange(user, step, intended, intended, sockets);
-        }
-        let waiting = WaitingExchange { user, step, intended };
-        if let Some((_, failure)) = self.pool.unknown.iter().find(|(known, _)| is_same_place(known, &target)) {
-            let failure = *failure;
-            return self.fail_hop(user, step, intended, failure, sockets);
-        }
-        let timeout = self.in_flight.steps[step as usize].connect_timeout;
-        self.pool.lookups.ask(target, waiting, timeout);
-    }
-
     /// Lets exchanges go on whose lookups are done.
     #[cold]
     pub(in crate::scenario_runtime) fn resume_looked_up<S: Sockets>(&mut self, sockets: &mut S) {

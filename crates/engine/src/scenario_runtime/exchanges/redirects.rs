@@ -15,6 +15,8 @@ use plan::{DynamicParts, Request, Target};
 use wire::http1;
 
 use crate::scenario_runtime::ScenarioRuntime;
+use crate::scenario_runtime::connections::lookups::WaitingExchange;
+use crate::scenario_runtime::connections::origins::is_same_place;
 use crate::scenario_runtime::exchanges::redirect_state::{RedirectState, WAY_LINE_CHARS_MAX, WAY_MAX};
 use crate::scenario_runtime::exchanges::step::PreparedStep;
 use crate::scenario_runtime::exchanges::{Attempt, Exchange};
@@ -174,6 +176,33 @@ fn carry_on(request: &mut Request, dynamic_parts: &DynamicParts, base: &Request,
 }
 
 impl ScenarioRuntime {
+    /// Starts a hop at an origin that may still have to be found.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::scenario_runtime) fn hop_to<S: Sockets>(
+        &mut self,
+        user: u32,
+        step: u32,
+        elsewhere: Option<Box<Target>>,
+        intended: Nanos,
+        sockets: &mut S,
+    ) {
+        let Some(target) = elsewhere else {
+            return self.begin_exchange(user, step, intended, intended, sockets);
+        };
+        if let Some(origin) = self.known_origin(&target) {
+            self.in_flight.steps.lead(step, origin);
+            return self.begin_exchange(user, step, intended, intended, sockets);
+        }
+        let waiting = WaitingExchange { user, step, intended };
+        if let Some((_, failure)) = self.pool.unknown.iter().find(|(known, _)| is_same_place(known, &target)) {
+            let failure = *failure;
+            return self.fail_hop(user, step, intended, failure, sockets);
+        }
+        let timeout = self.in_flight.steps[step as usize].connect_timeout;
+        self.pool.lookups.ask(target, waiting, timeout);
+    }
+
     /// What follows the response of an exchange.
     #[inline]
     pub(in crate::scenario_runtime) fn next_hop(
