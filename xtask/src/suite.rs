@@ -18,6 +18,9 @@ use runner::{Ending, Outcome, Running};
 /// The longest tests, which are started first: by program, and by the beginning of a name.
 const LONGEST: [(&str, &str); 3] = [("cluster/cluster", "sim::"), ("onrush/browser", ""), ("onrush/books", "")];
 
+/// Tests whose longest variants have the machine alone: a hundred thousand connections, and the memory of a process.
+const ALONE: [(&str, &str); 2] = [("onrush/cli", "hold::a_hundred_thousand"), ("onrush/cli", "growth::")];
+
 /// Maximum lines of a failure that are printed.
 const REPORTED_LINES: usize = 60;
 
@@ -45,15 +48,11 @@ pub(crate) fn run_all(options: Options) -> Result<(), Failure> {
         times::check_quiet()?;
     }
     let listed = names::compare(&cases);
-    let rank = |case: &Case| {
-        let (program, test) = (case.program.title(), &case.tests[0]);
-        let found = LONGEST.iter().position(|(title, prefix)| program == *title && test.starts_with(prefix));
-        found.unwrap_or(LONGEST.len())
-    };
-    cases.sort_by_key(rank);
+    cases.sort_by_key(|case| position_in(case, &LONGEST).unwrap_or(LONGEST.len()));
     let outcomes = steps.run("all tests", || match options.busy {
         Some(seed) => run_beside_disturbances(cases, seed),
-        None => run_cases(cases, &Running::new(options.is_long)),
+        None if options.is_long => run_long(cases),
+        None => run_cases(cases, &Running::default()),
     })?;
     // The counts of longer variants are not those of the suite.
     let differing = if options.is_long { Ok(()) } else { times::keep(&outcomes, options.busy.is_some()) };
@@ -84,6 +83,21 @@ fn run_cases(cases: Vec<Case>, running: &Running) -> Result<Vec<Outcome>, Failur
             println!("= {title}");
         }
     })
+}
+
+/// Runs the longest variants: some of them alone, then the others.
+fn run_long(cases: Vec<Case>) -> Result<Vec<Outcome>, Failure> {
+    let is_alone = |case: &Case| position_in(case, &ALONE).is_some();
+    let (alone, others): (Vec<Case>, Vec<Case>) = cases.into_iter().partition(is_alone);
+    let mut outcomes = run_cases(alone, &Running::long(1))?;
+    outcomes.extend(run_cases(others, &Running::long(runner::lanes()))?);
+    Ok(outcomes)
+}
+
+/// The position of a test in a list of programs and beginnings of names.
+fn position_in(case: &Case, list: &[(&str, &str)]) -> Option<usize> {
+    let (program, test) = (case.program.title(), &case.tests[0]);
+    list.iter().position(|(title, prefix)| program == *title && test.starts_with(prefix))
 }
 
 fn run_beside_disturbances(cases: Vec<Case>, seed: u64) -> Result<Vec<Outcome>, Failure> {

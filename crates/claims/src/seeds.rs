@@ -6,7 +6,7 @@ use std::env;
 /// Environment variable with the part of this run, as any number. `cargo xtask test` derives it from the commit.
 pub const PART_VARIABLE: &str = "XTASK_PART";
 /// Environment variable that selects all seeds.
-const LONG_VARIABLE: &str = "ONRUSH_LONG";
+const LONG_VARIABLE: &str = "XTASK_LONG";
 /// Environment variable with a count: the first seeds are played, as many as it says.
 const COUNT_VARIABLE: &str = "ONRUSH_SEEDS";
 

@@ -346,7 +346,7 @@ fn is_caught_in(bug: Bug, mut settings: impl Iterator<Item = Setup>) {
 
 /// Whether all seeds are run, however long it takes.
 fn is_long() -> bool {
-    std::env::var_os("ONRUSH_LONG").is_some()
+    std::env::var_os("XTASK_LONG").is_some()
 }
 
 #[test]

@@ -345,6 +345,10 @@ errors! {
     NoStatus { value: String, title: &'static str, known: String };
         "'{value}' is no status of {title}; expect one of {known}",
         "'{value}' 不是 {title} 的状态；可用的状态有 {known}";
+    /// The same of one that is near to one.
+    NearStatus { value: String, title: &'static str, near: String };
+        "'{value}' is no status of {title}; did you mean {near}?",
+        "'{value}' 不是 {title} 的状态；是否想写 {near}？";
     /// A request that a hold never sends.
     RequestOfHold;
         "nothing is sent on held connections; leave the request out, or say when it is sent, as with --every 5s",

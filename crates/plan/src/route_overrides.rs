@@ -38,15 +38,15 @@ pub struct RouteOverrides {
     pub proxy_header: Option<ProxyHeaderOptions>,
 }
 
-/// The address of a name at a port.
+/// The addresses of a name at a port.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resolve {
     /// The host; `*` for any.
     pub host: String,
     /// The port in the URL.
     pub port: u16,
-    /// The address.
-    pub address: IpAddr,
+    /// The addresses.
+    pub addresses: Vec<IpAddr>,
 }
 
 /// Another host and port to connect to. Empty and `None` parts stay unchanged, and match anything.
@@ -66,10 +66,10 @@ impl Resolve {
     pub fn parse(text: &str) -> Result<Self, PlanError> {
         let read = || {
             let [host, port, addresses] = *fields(text.trim_start_matches('+'), 3)? else { return None };
-            let first = addresses.split(',').next().unwrap_or_default();
+            let addresses = addresses.split(',').map(|address| without_brackets(address).parse().ok());
             // As in curl, a hyphen removes an address; here there is none to remove.
-            let address = without_brackets(first).parse().ok().filter(|_| !host.starts_with('-'))?;
-            Some(Self { host: host.to_owned(), port: port_of(port)?, address })
+            let addresses = addresses.collect::<Option<Vec<_>>>().filter(|_| !host.starts_with('-'))?;
+            Some(Self { host: host.to_owned(), port: port_of(port)?, addresses })
         };
         read().ok_or_else(|| PlanError::Resolve { value: text.to_owned() })
     }
@@ -114,15 +114,16 @@ impl RouteOverrides {
         // Endpoints of the target have no meaning, but for one that would be looked up here.
         proxy.addresses = route.places.drain(..).filter_map(|place| place.address).collect();
         // Whatever `--connect-to` says of hosts, it is not about the proxy.
-        route.places = self.resolved(&proxy.host, proxy.port).into_iter().collect();
+        route.places = self.resolved(&proxy.host, proxy.port);
         route.dial = Some((proxy.host.clone(), proxy.port));
         route.proxy = Some(Box::new(proxy));
     }
 
-    /// The address that is given for a host and port.
-    fn resolved(&self, host: &str, port: u16) -> Option<Endpoint> {
+    /// The addresses that are given for a host and port.
+    fn resolved(&self, host: &str, port: u16) -> Vec<Endpoint> {
         let fits = |way: &&Resolve| (way.host == "*" || way.host.eq_ignore_ascii_case(host)) && way.port == port;
-        self.resolve.iter().rfind(fits).map(|way| Endpoint { address: Some(way.address), port })
+        let addresses = self.resolve.iter().rfind(fits).map_or(&[][..], |way| &way.addresses);
+        addresses.iter().map(|address| Endpoint { address: Some(*address), port }).collect()
     }
 
     fn endpoints(&self, host: &str, port: u16, places: Vec<Endpoint>) -> Result<Endpoints, PlanError> {
@@ -133,12 +134,13 @@ impl RouteOverrides {
             (to.to_owned(), way.to_port.unwrap_or(port))
         });
         let (looked_up, port) = dial.as_ref().map_or((host, port), |(host, port)| (host.as_str(), *port));
-        match self.resolved(looked_up, port) {
-            Some(_) if !places.is_empty() => {
+        let resolved = self.resolved(looked_up, port);
+        match (resolved.is_empty(), places.is_empty()) {
+            (true, _) => Ok((places, dial)),
+            (false, true) => Ok((resolved, dial)),
+            (false, false) => {
                 Err(PlanError::Conflict { one: "--connect-addresses", other: "--resolve", remedy: Remedy::OneWay })
             }
-            Some(endpoint) => Ok((vec![endpoint], dial)),
-            None => Ok((places, dial)),
         }
     }
 }
@@ -167,4 +169,29 @@ fn without_brackets(text: &str) -> &str {
 
 fn port_of(text: &str) -> Option<u16> {
     text.parse().ok().filter(|port| *port > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_addresses_of_a_host_are_taken_and_each_is_valid() {
+        let of = |text: &str| Resolve::parse(text).map(|one| one.addresses.iter().map(IpAddr::to_string).collect());
+        let addresses: Vec<String> = of("a.test:80:127.0.0.5,[::1],127.0.0.6").expect("three addresses");
+        assert_eq!(addresses, ["127.0.0.5", "::1", "127.0.0.6"]);
+        for wrong in ["a.test:80:127.0.0.5,no", "a.test:80:", "a.test:80:127.0.0.5,", "-a.test:80:127.0.0.5"] {
+            let refused: Result<Vec<String>, PlanError> = of(wrong);
+            assert!(matches!(refused, Err(PlanError::Resolve { value }) if value == wrong), "{wrong}");
+        }
+        // The last one for a host and port counts, as with curl.
+        let resolve = ["*:80:127.0.0.1", "a.test:80:127.0.0.2", "A.test:80:127.0.0.3,127.0.0.4"];
+        let resolve = resolve.map(|text| Resolve::parse(text).expect("valid")).to_vec();
+        let overrides = RouteOverrides { resolve, ..RouteOverrides::default() };
+        let route = overrides.to("a.test", 80, Vec::new(), false).expect("a route");
+        let addresses: Vec<_> =
+            route.places.iter().filter_map(|place| place.address).map(|one| one.to_string()).collect();
+        assert_eq!(addresses, ["127.0.0.3", "127.0.0.4"]);
+        assert!(overrides.to("a.test", 81, Vec::new(), false).expect("a route").places.is_empty());
+    }
 }

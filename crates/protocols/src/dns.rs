@@ -91,10 +91,13 @@ static ABOUT: About = About {
         OwnFailure::exchanging(
             "dns-message",
             Phrase::new(
-                "the response is not a valid DNS message, or over TCP not one to this query",
-                "响应不是有效的 DNS 报文，或 TCP 上的响应与该查询不符",
+                "the response is not a valid DNS message, or over TCP not one to this query, or truncated",
+                "响应不是有效的 DNS 报文，或 TCP 上的响应与该查询不符或被截断",
             ),
-            Phrase::new("check host and port; look at a response with --debug", "检查主机和端口；用 --debug 查看响应"),
+            Phrase::new(
+                "check host and port, and send this query with another tool, such as dig: it shows what is wrong",
+                "请检查主机和端口，并用 dig 等工具发送该查询，查看响应的问题",
+            ),
         ),
         OwnFailure::exchanging(
             "dns-name",

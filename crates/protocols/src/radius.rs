@@ -87,9 +87,9 @@ static ABOUT: About = About {
         Key::new(
             "attributes",
             KeyKind::Words,
-            "Further attributes, as NAS-Port=7, Attr-200=0xff or 9.1=0xff (of a vendor); one with slots whose value \
-             is not valid is left out",
-            "其他属性，例如 NAS-Port=7、Attr-200=0xff 或 9.1=0xff（厂商属性）；含占位符且取值无效的属性会被省略",
+            "Further attributes, as NAS-Port=7, Attr-200=0xff or 9.1=0xff (of a vendor); a request with a made value \
+             that is not valid fails as radius-value",
+            "其他属性，例如 NAS-Port=7、Attr-200=0xff 或 9.1=0xff（厂商属性）；占位符得出的值无效时，请求以 radius-value 计为失败",
         ),
         Key::new(
             "resend",
@@ -129,13 +129,14 @@ static ABOUT: About = About {
         OwnFailure::exchanging(
             "radius-value",
             Phrase::new(
-                "the user, session or password that was made for this request is too long; it was sent without it, or \
-                 with the beginning of the password",
-                "为该请求生成的用户名、会话 ID 或密码过长；实际请求不含该值，或只含密码的开头部分",
+                "a value that was made for this request is too long or not valid; it was sent without it, or with the \
+                 beginning of the password",
+                "为该请求生成的值过长或无效；实际请求不含该值，或只含密码的开头部分",
             ),
             Phrase::new(
-                "shorten the values of `user` and `session` to 253 bytes, and that of `password` to 128 (PAP)",
-                "请缩短取值：`user` 和 `session` 不超过 253 字节，`password`（PAP）不超过 128 字节",
+                "check the values: `user` and `session` have at most 253 bytes, `password` 128 (PAP), and each of \
+                 `attributes` the form of its type",
+                "请检查取值：`user` 和 `session` 不超过 253 字节，`password`（PAP）不超过 128 字节，`attributes` 的值符合其类型",
             ),
         ),
     ],
@@ -280,6 +281,9 @@ fn kind_of(fields: &StepFields<'_>) -> Result<Kind, Mistake> {
     known.map(|(_, status)| Kind::Accounting(*status)).ok_or_else(|| wrong("accounting", word, "start, stop, interim"))
 }
 
+/// The shortest time without a response after which a request is sent again.
+const RESEND_MIN: Duration = Duration::from_millis(1);
+
 fn resend_of(fields: &StepFields<'_>) -> Result<Option<Resend>, Mistake> {
     let text = String::from_utf8_lossy(constant(fields, "resend")?.unwrap_or(b"2s"));
     if text == "off" {
@@ -287,7 +291,7 @@ fn resend_of(fields: &StepFields<'_>) -> Result<Option<Resend>, Mistake> {
     }
     match plan::parse_duration("resend", &text) {
         // RFC 5080, 2.2.1: IRT, MRT, RAND and MRC. The timeout of the request stands for MRD.
-        Ok(after) if !after.is_zero() => Ok(Some(Resend {
+        Ok(after) if after >= RESEND_MIN => Ok(Some(Resend {
             after,
             factor: 2,
             longest: after.max(Duration::from_secs(16)),
@@ -295,8 +299,9 @@ fn resend_of(fields: &StepFields<'_>) -> Result<Option<Resend>, Mistake> {
             most: 5,
         })),
         _ => {
-            let en = format!("resend is a time, as 500ms or 2s, or off, not '{text}'");
-            Err(mistake("resend", en, format!("resend 应为时间（如 500ms 或 2s）或 off，而不是 '{text}'")))
+            let en = format!("resend is a time of 1ms or more, as 500ms or 2s, or off, not '{text}'");
+            let zh = format!("resend 应为不小于 1ms 的时间（如 500ms 或 2s）或 off，而不是 '{text}'");
+            Err(mistake("resend", en, zh))
         }
     }
 }

@@ -18,7 +18,7 @@ const MAIN: &str = "main";
 const FUZZERS: &str = "fuzzers";
 const LONG_FUZZ_INPUTS: &str = "100000";
 /// The variable that makes tests take all seeds and inputs.
-const LONG_VARIABLE: &str = "ONRUSH_LONG";
+const LONG_VARIABLE: &str = "XTASK_LONG";
 
 /// A build message of cargo.
 #[derive(Deserialize)]

@@ -41,11 +41,14 @@ pub(crate) struct Running {
     is_over: AtomicBool,
     /// Whether each runs in its longest variant.
     is_long: bool,
+    /// Concurrent tests, if not as many as usual.
+    lanes: Option<usize>,
 }
 
 impl Running {
-    pub(crate) fn new(is_long: bool) -> Self {
-        Self { is_long, ..Self::default() }
+    /// Of tests in their longest variants, with this number of concurrent ones.
+    pub(crate) fn long(lanes: usize) -> Self {
+        Self { is_long: true, lanes: Some(lanes), ..Self::default() }
     }
 
     pub(crate) fn is_over(&self) -> bool {
@@ -88,13 +91,17 @@ impl Drop for Ending<'_> {
     }
 }
 
+/// The usual number of concurrent tests.
+pub(crate) fn lanes() -> usize {
+    TESTS_PER_CORE * std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// Runs all cases; `each` is called for each outcome.
 pub(crate) fn run(
     cases: Vec<Case>,
     running: &Running,
     each: &(dyn Fn(&Outcome) + Sync),
 ) -> Result<Vec<Outcome>, Failure> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let folder = programs::folder()?.join(format!("output-{}", std::process::id()));
     programs::create(&folder)?;
     let queue: VecDeque<(usize, Case)> = cases.into_iter().enumerate().collect();
@@ -111,7 +118,7 @@ pub(crate) fn run(
     let ends: Vec<Result<(), Failure>> = std::thread::scope(|scope| {
         let _ending = Ending(running);
         scope.spawn(|| running.watch());
-        let lanes: Vec<_> = (0..TESTS_PER_CORE * cores).map(|_| scope.spawn(lane)).collect();
+        let lanes: Vec<_> = (0..running.lanes.unwrap_or_else(lanes)).map(|_| scope.spawn(lane)).collect();
         let end = |lane: ScopedJoinHandle<'_, _>| lane.join().unwrap_or_else(|_| Err("a lane panicked".to_owned()));
         lanes.into_iter().map(end).collect()
     });

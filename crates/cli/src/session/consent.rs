@@ -158,7 +158,7 @@ impl Asking<'_> {
         let shown = if host.contains(':') { format!("[{host}]") } else { host.clone() };
         let line = format!("/(?m)^onrush: allow {}\\s*$/", host.replace('.', "\\."));
         // A host that the user pinned is requested there, and nowhere else.
-        let pinned = is_given.then(|| Resolve { host: host.clone(), port: *port, address: *address });
+        let pinned = is_given.then(|| Resolve { host: host.clone(), port: *port, addresses: vec![*address] });
         let draft = Draft {
             url: Some(Address::parse(&format!("{scheme}://{shown}:{port}{PATH}")).ok()?),
             load: Load { connections: Some(1), requests: Some(1), ..Load::default() },

@@ -5,7 +5,7 @@
 //! and from arithmetic: other load on the machine cannot make it fail, and no check is relaxed there. A responsive
 //! server may take its time (timeout and grace are an hour); events in the middle of a run happen at a number of
 //! requests. How close a time is to the delay of the server, and that nothing is sent after the end, is tested in
-//! virtual time (`selftest/tests`, `engine/src/swarm`). `ONRUSH_LONG` runs every cell, else a subset.
+//! virtual time (`selftest/tests`, `engine/src/swarm`). `XTASK_LONG` runs every cell, else a subset.
 //! `ONRUSH_CELL=Closed/FrozenReading` runs those whose name contains that, and `ONRUSH_BINARY` selects another binary.
 
 #[macro_use]
@@ -76,7 +76,7 @@ fn run_all(cells: &[Cell]) -> Vec<String> {
 #[test]
 fn the_books_agree() {
     let chosen = std::env::var("ONRUSH_CELL").ok();
-    let is_long = std::env::var_os("ONRUSH_LONG").is_some();
+    let is_long = std::env::var_os("XTASK_LONG").is_some();
     let mut cells = if is_long || chosen.is_some() { cells::all() } else { cells::cut() };
     cells.retain(|cell| chosen.as_ref().is_none_or(|chosen| cell.to_string().contains(chosen.as_str())));
     assert!(!cells.is_empty(), "no cell is called {chosen:?}");

@@ -1,4 +1,4 @@
-//! Memory of a long load: with all outputs on, a process grows by a few bytes for each interval. `ONRUSH_LONG` measures
+//! Memory of a long load: with all outputs on, a process grows by a few bytes for each interval. `XTASK_LONG` measures
 //! more intervals, after the time in which charts get their points.
 
 use std::fmt::Write as _;
@@ -26,7 +26,7 @@ fn held_bytes(process: u32) -> u64 {
 
 #[test]
 fn a_process_does_not_grow_with_its_intervals() {
-    let is_long = std::env::var_os("ONRUSH_LONG").is_some();
+    let is_long = std::env::var_os("XTASK_LONG").is_some();
     let (settled, count, slack) = if is_long { (700, 1_500, SLACK_BYTES) } else { (40, 60, SLACK_BYTES_EARLY) };
     let (served, folder) = (Served::start(), Folder::new("growth"));
     let mut text = format!(

@@ -1,7 +1,7 @@
-//! Exchanges of WebSocket and TCP: one message out, and its response in.
+//! Exchanges of WebSocket, TCP and custom protocols: one message out, and its response in.
 //!
-//! The protocol state in the layers of a connection has the negotiated settings and the received part of a response. Messages
-//! are framed before the run under a few masks that take turns, so that a send is a template. A message that is
+//! The protocol state in the layers of a connection has the negotiated settings and the received part of a response. Constant
+//! messages are framed before the run under a few masks that take turns, so that a send is a template. A message that is
 //! checked is kept up to the bound of bodies; a compressed one is decompressed in pieces. The opening of a
 //! conversation in a scenario file may be dynamic (`open_anew`): once per conversation, by the exchange that opens
 //! it. When its connection has been established once (`OpenConversation`), only a retried step opens another one.

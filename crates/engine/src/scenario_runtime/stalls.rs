@@ -1,8 +1,8 @@
 //! Stalls of the generator: a loop that was due to run and did not, because its thread was stopped or another program
 //! had the core.
 //!
-//! During a stall no response is read, so requests in flight seem to take longer than they did. Such an exchange is
-//! *stall-affected*. The loop says until when it may sleep; a later wake-up is a stall. A timeout fires only when all data
+//! During a stall no response is read, so requests in flight seem to take longer than they did. A success with
+//! more than 1 ms and a tenth of its time in stalls is *stall-affected*. The loop says until when it may sleep; a later wake-up is a stall. A timeout fires only when all data
 //! that had arrived by its deadline has been read (`ScenarioRuntime::read_until`, `Driver::has_more`), and after a stall within
 //! it peers get the time that they had left before, 100 ms after a long one (`Stalls::spare`).
 

@@ -78,8 +78,11 @@ impl Draft {
             None => Ok(()),
             Some(word) => {
                 let near = did_you_mean(&word.to_ascii_uppercase(), known.iter().copied());
-                let known = near.map_or_else(|| known.join(", "), str::to_owned);
-                Err(PlanError::NoStatus { value: word.clone(), title: protocol.name(), known })
+                let (value, title) = (word.clone(), protocol.name());
+                Err(match near {
+                    Some(near) => PlanError::NearStatus { value, title, near: near.to_owned() },
+                    None => PlanError::NoStatus { value, title, known: known.join(", ") },
+                })
             }
         }
     }

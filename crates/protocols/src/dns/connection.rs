@@ -250,7 +250,8 @@ impl ProtocolConnection for Stream {
             return Ok((taken, ConnectionEvent::NeedMore));
         };
         let response = Response::read(message).filter(|response| response.id == self.query.id);
-        let response = response.filter(|response| self.query.is_matched_by(response));
+        // Nothing follows a truncated response over TCP.
+        let response = response.filter(|response| self.query.is_matched_by(response) && !response.is_truncated);
         let code = response.and_then(|response| response.code).ok_or(Fault::Custom(MESSAGE))?;
         self.query.end()?;
         Ok((taken, self.query.response(code, message)))

@@ -1,7 +1,7 @@
 //! Requests: what a step writes, and what the connection adds to it.
 //!
 //! A step writes a packet without identifier, authenticator, hidden password and signature: zeros are in their places,
-//! but in that of the identifier a mark where a value was too long. The password itself stands behind the packet. An
+//! but in that of the identifier a mark where a value could not be sent. The password itself stands behind the packet. An
 //! Access-Request begins with its Message-Authenticator, so that nothing that an attacker chooses stands before it, and
 //! goes on with the attribute of the password, if it has one.
 
@@ -20,8 +20,8 @@ pub(super) const PASSWORD_BYTES_MAX: usize = 128;
 /// The most bytes of the attributes that a step lists: the others always fit beside them.
 pub(super) const LISTED_BYTES_MAX: usize = 3_200;
 
-/// In the place of the identifier: a value was too long.
-const TOO_LONG: u8 = 1;
+/// In the place of the identifier: a value was too long, or not valid.
+const CUT: u8 = 1;
 
 /// Where the value of the Message-Authenticator begins.
 const SIGNATURE_AT: usize = HEADER_BYTES + 2;
@@ -48,7 +48,7 @@ pub(super) fn value_of(listed: &[u8]) -> &[u8] {
 
 impl StepContent {
     /// Writes a request. A value that is made for it and is not valid leaves its attribute out; a password that is too
-    /// long is cut. A request without its own name, session or password is marked: its response means nothing.
+    /// long is cut. Such a request is marked: its response means nothing.
     pub(super) fn write(&self, texts: &Texts<'_>, out: &mut Vec<u8>) {
         let start = out.len();
         out.resize(start + HEADER_BYTES, 0);
@@ -56,7 +56,7 @@ impl StepContent {
         let (mut password, user, session) = (self.password.get(texts), self.user.get(texts), self.session.get(texts));
         let is_long = |value: &[u8]| value.len() > VALUE_BYTES_MAX;
         if is_long(user) || is_long(session) || (self.kind == Kind::Pap && password.len() > PASSWORD_BYTES_MAX) {
-            out[start + 1] = TOO_LONG;
+            out[start + 1] = CUT;
         }
         match self.kind {
             Kind::Pap => {
@@ -82,9 +82,10 @@ impl StepContent {
         let before = out.len();
         for (attribute, text) in &self.listed {
             let end = out.len();
-            let written = encode(*attribute, value_of(texts.get(*text)), out);
-            if written.is_some() && out.len() - before > LISTED_BYTES_MAX {
+            let is_valid = encode(*attribute, value_of(texts.get(*text)), out).is_some();
+            if !is_valid || out.len() - before > LISTED_BYTES_MAX {
                 out.truncate(end);
+                out[start + 1] = CUT;
             }
         }
         write_length(start, &mut out[..]);
@@ -100,7 +101,7 @@ impl StepContent {
 
 /// Whether a request that a step wrote lacks a part of what was meant.
 pub(super) fn is_cut(written: &[u8]) -> bool {
-    written.get(1) == Some(&TOO_LONG)
+    written.get(1) == Some(&CUT)
 }
 
 /// Makes the datagram of a request out of what a step wrote; `drawn` is never the same twice.

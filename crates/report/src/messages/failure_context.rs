@@ -46,6 +46,8 @@ pub(crate) struct FailureContext<'a> {
     pub(crate) went_over_tcp: u64,
     /// Datagrams that were refused.
     pub(crate) refused_datagrams: u64,
+    /// Datagrams that came and matched no request, or were too long.
+    pub(crate) stray_datagrams: u64,
     pub(crate) refused: Option<&'a Refused>,
     pub(crate) lacked_certificate: bool,
     /// The first and the last local port that connections come from.
@@ -79,6 +81,7 @@ impl<'a> FailureContext<'a> {
             is_datagram: run.has_datagrams(),
             went_over_tcp: run.tally.over_stream(),
             refused_datagrams: run.tally.refused_datagrams(),
+            stray_datagrams: run.tally.unmatched_datagrams() + run.tally.cut_datagrams(),
             refused: run.refused.as_ref(),
             lacked_certificate: run.lacked_certificate,
             local_ports: run.host.local_ports,
@@ -126,6 +129,7 @@ impl<'a> FailureContext<'a> {
             is_datagram: false,
             went_over_tcp: 0,
             refused_datagrams: 0,
+            stray_datagrams: 0,
             refused: held.refused.as_ref(),
             lacked_certificate: held.lacked_certificate,
             local_ports: held.host.local_ports,

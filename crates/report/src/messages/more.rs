@@ -14,6 +14,7 @@ pub(crate) fn section(failure: Failure, context: &FailureContext<'_>) -> Option<
         Failure::Reset | Failure::ClosedEarly => "connection-reset-by-peer",
         Failure::NoDescriptor => "too-many-open-files",
         Failure::NoLocalPort => "cannot-assign-requested-address",
+        Failure::Timeout if context.is_datagram && context.went_over_tcp > 0 => "dns-truncated",
         Failure::Timeout if context.is_datagram => match context.custom_request().and_then(custom::silence_section) {
             Some(section) if context.received == Some(0) => section,
             _ => "udp-drops",

@@ -20,19 +20,41 @@ pub(super) fn timeout(context: &FailureContext<'_>, language: Language) -> Strin
     let received = context.received.filter(|_| context.nothing_succeeded);
     let silence = context.custom_request().and_then(super::custom::silence);
     match received {
+        _ if context.is_datagram && context.nothing_succeeded && context.stray_datagrams > 0 => {
+            let strays = counted(context.stray_datagrams, "datagram");
+            language.pick(
+                format!(
+                    "no response within {limit}; {strays} came, but matched no request or were too long (see \
+                     Datagrams); check what responds on that port"
+                ),
+                format!(
+                    "{limit} 内没有收到响应；共收到 {} 个数据报，但与请求不匹配或过长（见“数据报”一行）；请检查该端口上是什么服务",
+                    count(context.stray_datagrams)
+                ),
+            )
+        }
         Some(0) if let Some(silence) = silence => language.pick(
             format!("no response within {limit}; {}", silence.en),
             format!("{limit} 内没有收到响应；{}", silence.zh),
         ),
         Some(0) => nothing_came(context, &limit, language),
         Some(bytes) if let Some(text) = no_end(context, bytes, &limit, language) => text,
+        _ if context.is_datagram && context.went_over_tcp > 0 => language.pick(
+            format!(
+                "no complete response within {limit}, to the datagram or, where that was truncated, over TCP; \
+                 datagrams are lost, or the server is too slow; lower the load, offer more with EDNS, or raise -t"
+            ),
+            format!(
+                "{limit} 内没有收到完整响应（UDP，或响应被截断后改用的 TCP）：数据报丢失，或服务端太慢；请降低负载、调大 EDNS 大小，或调大 -t"
+            ),
+        ),
         _ if context.is_datagram => language.pick(
             format!(
                 "no response within {limit}; datagrams are lost here, in the network or at the server, or it is too \
-                 slow; lower the load, send requests again (resend), or raise -t"
+                 slow; lower the load, let requests be sent again (resend) if they are not, or raise -t"
             ),
             format!(
-                "{limit} 内没有收到响应：数据报在本机、网络或服务端丢失，或服务端太慢；请降低负载、启用重发（resend），或调大 -t"
+                "{limit} 内没有收到响应：数据报在本机、网络或服务端丢失，或服务端太慢；请降低负载、启用重发（resend，若尚未启用），或调大 -t"
             ),
         ),
         _ => language.pick(

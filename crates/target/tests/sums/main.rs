@@ -1,5 +1,5 @@
 //! Sums that must match, with the accounts of the test compared with those of the engine. One process, one test at a
-//! time: the memory and the clock belong to it alone. `ONRUSH_LONG` makes each run ten million exchanges.
+//! time: the memory and the clock belong to it alone. `XTASK_LONG` makes each run ten million exchanges.
 
 #![expect(clippy::print_stdout, reason = "the figures are the point, and there is no harness to keep them")]
 
@@ -41,7 +41,7 @@ struct Run {
 impl Bench {
     fn new() -> Self {
         let listen = "127.0.0.1:0".parse().expect("an address");
-        let requests = if std::env::var_os("ONRUSH_LONG").is_some() { 10_000_000 } else { 300_000 };
+        let requests = if std::env::var_os("XTASK_LONG").is_some() { 10_000_000 } else { 300_000 };
         Self { server: Server::start(&ServeOptions::plain(listen, 1, Kind::Poll)).expect("a server"), requests }
     }
 

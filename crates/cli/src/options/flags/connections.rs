@@ -29,8 +29,8 @@ flags! {
         "Addresses to connect to, in turn, instead of the host of the URL: 10.0.0.1:8001-8016,:8080",
         "轮流连接的地址和端口，代替 URL 中的主机：10.0.0.1:8001-8016,:8080";
     "resolve": Kind::List("HOST:PORT:ADDRESS"), modes::LOADS, page;
-        "Use this address for a host and port, as curl does: example.com:443:127.0.0.1; repeatable",
-        "指定某个主机和端口的地址，同 curl：example.com:443:127.0.0.1，可重复";
+        "Use this address for a host and port, as curl does: example.com:443:127.0.0.1; several, with commas between, in turn; repeatable",
+        "指定某个主机和端口的地址，同 curl：example.com:443:127.0.0.1；多个地址用逗号分隔，轮流使用；可重复";
     "connect-to": Kind::List("HOST:PORT:HOST:PORT"), modes::LOADS, page;
         "Connect to another host and port instead, as curl does: example.com:443:127.0.0.1:8443; repeatable",
         "把某个主机和端口的连接转到别处，同 curl：example.com:443:127.0.0.1:8443，可重复";

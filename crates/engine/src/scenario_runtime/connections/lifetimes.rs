@@ -3,7 +3,8 @@
 //! A connection that has reached a limit takes no further request: it is closed between two requests, and with streams
 //! when the last of them is over. The user that needs one next opens it. The first connections of a load
 //! open together, so their limits are drawn evenly from zero to the limit; those of later ones from its last tenth.
-//! Requests are counted where they begin or end; times are looked at in rounds.
+//! The idle limit is
+//! not drawn. Requests are counted, and ages checked, where requests end; idle connections are checked in rounds.
 
 use std::time::Duration;
 

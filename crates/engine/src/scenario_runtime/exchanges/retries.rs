@@ -1,8 +1,9 @@
 //! Retries: the decision about a request of HTTP/1 whose connection ended before its response, and about one on a
 //! stream of a lost connection. What HTTP/2 refuses itself is in `layers/closing.rs`.
 //!
-//! A server may close an idle connection at any time, and a request on its way then meets the close. A request that
-//! may be sent twice (RFC 9110 9.2.2) is sent once more; any other only when the server has not read it: it never
+//! A server may close an idle connection at any time, and a request on its way then meets the close. On a
+//! connection that has carried a response, a request that may be sent twice (RFC 9110 9.2.2) is sent once more before
+//! its first byte came; any other only when the server has not read it: it never
 //! left this machine, or the peer's kernel refused it with nothing of it acknowledged, after the peer had closed its
 //! side (`Sockets::unacknowledged`, `is_reset`). HTTP/2 says itself which requests are unprocessed. Requests that
 //! must be sent only once wait for a read of the sockets first (`wait_for_read.rs`), without an attempt. Each attempt

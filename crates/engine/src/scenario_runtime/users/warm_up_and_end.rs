@@ -1,4 +1,4 @@
-//! End of the warm-up, which resets the counts, and end of the run, which aborts what is in flight.
+//! End of the warm-up, which resets the counts but those of connections, and end of the run, which aborts what is in flight.
 
 use driver::Sockets;
 use metrics::{Counter, RequestRecordEnd};

@@ -65,10 +65,8 @@ fn a_response_is_found_however_it_is_cut() {
     let good = good(&query);
     let response = format!("7 NOERROR true {}", good.len());
     check(&framed(&good), &[&response]);
-    for (flags, status) in [(0x8183, "NXDOMAIN false"), (0x8380, "NOERROR true")] {
-        let other = message(id_of(&query), flags, &query, [&[], &[], &[]]);
-        check(&framed(&other), &[&format!("7 {status} {}", other.len())]);
-    }
+    let other = message(id_of(&query), 0x8183, &query, [&[], &[], &[]]);
+    check(&framed(&other), &[&format!("7 NXDOMAIN false {}", other.len())]);
     check(&[framed(&good), b"\0x".to_vec()].concat(), &[&response, "unsolicited \\x00x"]);
     let large: Vec<u8> = vec![b'x'; 60_000];
     let long = message(id_of(&query), 0x8180, &query, [&[(OWNER, 99, 60, &large)], &[], &[]]);
@@ -93,6 +91,8 @@ fn what_is_no_response_to_the_query_is_a_failure() {
         check(&framed(&good[..cut]), &[MESSAGE]);
     }
     check(b"HTTP/1.1 400 Bad Request\r\n\r\n", &[]);
+    // Nothing follows one that is truncated over TCP.
+    check(&framed(&message(id_of(&query), 0x8380, &query, [&[], &[], &[]])), &[MESSAGE]);
     let mut query_back = good.clone();
     query_back[2] &= 0x7f;
     check(&framed(&query_back), &[MESSAGE]);

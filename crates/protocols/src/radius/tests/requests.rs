@@ -129,17 +129,20 @@ fn values_that_are_not_valid_are_left_out_or_cut() {
 
 /// What was sent for such a request is not what was meant: its response fails it, and so does its timeout.
 #[test]
-fn a_request_with_a_value_that_is_too_long_fails() {
+fn a_request_with_a_value_that_is_too_long_or_not_valid_fails() {
     let value = Some(Fault::Custom(2));
     let secret = Secret::new(b"xyzzy5461");
-    let long = "x".repeat(254);
+    let (long, class) = ("x".repeat(254), format!("Class={}", "x".repeat(254)));
     type Case<'a> = (&'a [(&'a str, &'a str)], &'a [&'a [u8]], bool);
-    let cases: [Case<'_>; 5] = [
+    let cases: [Case<'_>; 8] = [
         (&[("user", "${a}"), ("password", "p")], &[long.as_bytes()], true),
         (&[("user", "u"), ("password", "${a}")], &[&long.as_bytes()[..129]], true),
         (&[("user", "u"), ("password", "p"), ("session", "${a}")], &[long.as_bytes()], true),
         (&[("user", "${a}"), ("password", "p")], &[&long.as_bytes()[..253]], false),
         (&[("user", "u"), ("password", "${a}"), ("method", "chap")], &[long.as_bytes()], false),
+        (&[("user", "u"), ("password", "p"), ("attributes", "NAS-Port=${a}")], &[b"NAS-Port=x"], true),
+        (&[("user", "u"), ("password", "p"), ("attributes", "Class=${a}")], &[class.as_bytes()], true),
+        (&[("user", "u"), ("password", "p"), ("attributes", "NAS-Port=${a}")], &[b"NAS-Port=7"], false),
     ];
     for (given, values, is_too_long) in cases {
         let (step, written) = prepared(&[&[("secret", "xyzzy5461")], given].concat(), values);

@@ -1,4 +1,4 @@
-//! Evaluates the expressions of a scenario on a shard. The engine knows only the trait `plan::Interpreters`. A runtime
+//! The evaluator of a scenario's expressions on a shard. The engine knows only traits: `plan::Interpreters`, `Evaluate`. A runtime
 //! creates an interpreter on the thread of its shard, and none without expressions.
 
 use plan::{Evaluate, Value};
