@@ -98,7 +98,7 @@ fn mistakes_have_their_place_in_both_languages() {
         (&["dns://127.0.0.1:1/a", "--dns-edns", "1"], "'1' is too small", "太小"),
         (&["dns://127.0.0.1:1/a", "-k"], "this protocol has no TLS", "该协议不使用 TLS"),
         (&["dns://127.0.0.1:1/a", "--expect-status", "200"], "'200' is no status of dns", "不是 dns 的状态"),
-        (&["dns://127.0.0.1:1/a", "--expect-status", "NXDOMAN"], "one of NXDOMAIN", "NXDOMAIN"),
+        (&["dns://127.0.0.1:1/a", "--expect-status", "NXDOMAN"], "did you mean NXDOMAIN?", "是否想写 NXDOMAIN？"),
         (&["dns://127.0.0.1:1/a", "-u", "a:b"], "-u", "-u"),
         (&["dns://127.0.0.1:1/a", "-b", "a=b"], "-b", "-b"),
     ] {

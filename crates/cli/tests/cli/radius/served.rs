@@ -92,7 +92,8 @@ const MISTAKES: [(&str, &str, &str); 9] = [
     ("radius: {user: a, secret: s, accounting: start}", "needs the ID of the session", "需要会话 ID"),
     ("radius: {user: a, password: b, secret: s, attributes: [NAS-Prot=7]}", "NAS-Port", "NAS-Port"),
     ("radius: {user: a, password: b, secret: s, attributes: [NAS-Port=x]}", "a number up to", "不超过"),
-    ("radius: {user: a, password: b, secret: s, resend: soon}", "resend is a time", "resend 应为时间"),
+    ("radius: {user: a, password: b, secret: s, resend: soon}", "resend is a time of 1ms", "resend 应为不小于 1ms"),
+    ("radius: {user: a, password: b, secret: s, resend: 1us}", "resend is a time of 1ms", "resend 应为不小于 1ms"),
 ];
 
 #[test]
