@@ -165,7 +165,7 @@ fn tried(
         std::thread::spawn(move || Running::start(plan, options, &stop))
     };
     while !starting.is_finished() {
-        report(Moment::There(known.there.load(Ordering::Relaxed)));
+        notify(Moment::There(known.there.load(Ordering::Relaxed)));
         if known.has_fault.load(Ordering::Relaxed) {
             // A worker that is missing by now will not come.
             stop.abort();
@@ -182,11 +182,11 @@ fn tried(
         Err(error) => return Err(of_run(error, bus_benchmark)),
     };
     let ready_after = begun.elapsed();
-    report(Moment::Ready(ready_after));
+    notify(Moment::Ready(ready_after));
     let from = Instant::now();
     while let Some(reported) = running.wait() {
         if let RunUpdate::Interval(interval) = reported {
-            report(Moment::Second(interval.number));
+            notify(Moment::Second(interval.number));
         }
     }
     let span = from.elapsed();

@@ -60,7 +60,7 @@ fn read_values(text: &str, kind: &MessageDescriptor) -> Result<Vec<DynamicMessag
         let to = values.byte_offset();
         let value = &text[from..to];
         let start = from + value.len() - value.trim_start().len();
-        let mut reader = serde_json::Deserializer::from_slice(text[start..to].as_bytes());
+        let mut reader = serde_json::Deserializer::from_slice(&text.as_bytes()[start..to]);
         match DynamicMessage::deserialize(kind.clone(), &mut reader) {
             Ok(message) => messages.push(message),
             Err(error) if messages.is_empty() => {

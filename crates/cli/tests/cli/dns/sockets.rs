@@ -9,9 +9,12 @@ use crate::Folder;
 use crate::datagrams::{DatagramServer, datagrams};
 use crate::loads::{DRIVERS, failures, load, number, scenario};
 
-/// A server that answers everything, and the ports and IDs of what came.
-fn answering() -> (DatagramServer, Arc<Mutex<Vec<(u16, u16)>>>) {
-    let came = Arc::new(Mutex::new(Vec::new()));
+/// Port and ID of each query that came.
+type Came = Arc<Mutex<Vec<(u16, u16)>>>;
+
+/// A server that answers everything.
+fn answering() -> (DatagramServer, Came) {
+    let came = Came::default();
     let own = came.clone();
     let server = DatagramServer::start(move |bytes, peer| {
         let query = Query::read(bytes);

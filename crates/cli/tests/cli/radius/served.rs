@@ -83,7 +83,7 @@ fn radclient_and_our_client_get_the_same_from_our_server() {
 }
 
 /// A mistake: a step, and what is said of it.
-const MISTAKES: [(&str, &str, &str); 9] = [
+const MISTAKES: [(&str, &str, &str); 10] = [
     ("radius: {user: a, password: b}", "secret", "secret"),
     ("radius: {user: a, password: b, secret: \"\"}", "secret is empty", "secret 为空"),
     ("radius: {password: b, secret: s}", "there is no user", "没有用户名"),
