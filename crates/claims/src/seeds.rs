@@ -5,10 +5,15 @@ use std::env;
 
 /// Environment variable with the part of this run, as any number. `cargo xtask test` derives it from the commit.
 pub const PART_VARIABLE: &str = "XTASK_PART";
-/// Environment variable that selects all seeds.
-const LONG_VARIABLE: &str = "XTASK_LONG";
+/// Environment variable that selects all seeds and inputs.
+pub const LONG_VARIABLE: &str = "XTASK_LONG";
 /// Environment variable with a count: the first seeds are played, as many as it says.
 const COUNT_VARIABLE: &str = "ONRUSH_SEEDS";
+
+/// Whether tests run in their longest variants.
+pub fn is_long() -> bool {
+    env::var_os(LONG_VARIABLE).is_some()
+}
 
 /// The seeds of this run, out of `0..pool` in `parts` parts.
 pub fn for_this_run(pool: u64, parts: u64) -> Vec<u64> {
@@ -19,7 +24,7 @@ pub fn for_this_run(pool: u64, parts: u64) -> Vec<u64> {
     if let Some(count) = number(COUNT_VARIABLE) {
         return (0..count).collect();
     }
-    if env::var_os(LONG_VARIABLE).is_some() {
+    if is_long() {
         return (0..pool).collect();
     }
     part(pool, parts, number(PART_VARIABLE).unwrap_or_default())

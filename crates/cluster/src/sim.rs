@@ -337,16 +337,11 @@ fn is_caught(bug: Bug) {
 }
 
 fn is_caught_in(bug: Bug, mut settings: impl Iterator<Item = Setup>) {
-    let often = if is_long() { 3 } else { 1 };
+    let often = if claims::seeds::is_long() { 3 } else { 1 };
     PLANTED.set(Some(bug));
     let found = settings.by_ref().filter_map(|setting| checked(setting).err()).take(often).count();
     PLANTED.set(None);
     assert_eq!(found, often, "{bug:?} was not met often enough");
-}
-
-/// Whether all seeds are run, however long it takes.
-fn is_long() -> bool {
-    std::env::var_os("XTASK_LONG").is_some()
 }
 
 #[test]
@@ -372,7 +367,7 @@ fn what_was_not_written_is_caught() {
         let fault = MessageFault { delay: millis(60), drop: 0.08, double: 0.0, late: 0.0 };
         Setup { seed, fault, ..calm(3, joins) }
     };
-    let settings = || (0..if is_long() { 60 } else { 20 }).map(busy);
+    let settings = || (0..if claims::seeds::is_long() { 60 } else { 20 }).map(busy);
     for setting in settings() {
         checked(setting).unwrap_or_else(|found| panic!("{found}"));
     }

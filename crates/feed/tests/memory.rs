@@ -88,7 +88,7 @@ fn take(feed: &Feed, turns: impl Iterator<Item = u64>) -> u64 {
 
 #[test]
 fn a_large_file_does_not_enter_memory() {
-    let is_long = std::env::var_os("XTASK_LONG").is_some();
+    let is_long = claims::seeds::is_long();
     let bytes: u64 = if is_long { 1 << 30 } else { 1 << 28 };
     assert!(bytes as usize > 2 * MEMORY_BYTES_MAX, "{MEMORY_BYTES_MAX}");
     let file = Removed(std::env::temp_dir().join(format!("onrush-feed-large-{}.csv", std::process::id())));

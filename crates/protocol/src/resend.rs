@@ -19,6 +19,9 @@ pub struct Resend {
 }
 
 impl Resend {
+    /// The shortest first wait.
+    pub const AFTER_MIN: Duration = Duration::from_millis(1);
+
     /// The wait after the request was sent for the `count`-th time again; `None` where it is not sent any more.
     /// `drawn`: from 0 to the largest number.
     pub fn wait(&self, count: u32, drawn: u32) -> Option<Duration> {

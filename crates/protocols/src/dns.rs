@@ -8,8 +8,6 @@ mod message;
 mod service;
 mod view;
 
-use std::time::Duration;
-
 use plan::{parse_span, percent_decoded};
 use protocol::{
     About, Connection, Endpoint, Key, KeyKind, Mistake, OwnFailure, Phrase, Protocol, Request, Resend, Scheme, Service,
@@ -33,8 +31,6 @@ const SIZE_MIN: u16 = 512;
 const SIZE_MAX: u64 = 4_096;
 /// The size of datagrams that is offered: it passes every usual path in one piece.
 const OFFERED_BYTES: u16 = 1_232;
-/// The shortest wait before a query is sent again.
-const RESEND_MIN: Duration = Duration::from_millis(1);
 /// Maximum times that a query is sent again, and the factor of each further wait.
 const RESENDS_MAX: u32 = 2;
 const RESEND_FACTOR: u32 = 2;
@@ -267,7 +263,7 @@ fn resend_of(fields: &StepFields<'_>) -> Result<Option<Resend>, Mistake> {
     let constant = fields.constant(text).and_then(|text| std::str::from_utf8(text).ok());
     let after = match constant {
         Some("off") => return Ok(None),
-        constant => constant.and_then(|text| parse_span("resend", text, RESEND_MIN).ok()),
+        constant => constant.and_then(|text| parse_span("resend", text, Resend::AFTER_MIN).ok()),
     };
     let wrong = [
         "is no wait before a query is sent again: write off, or a time of 1ms or more as 500ms or 2s, the same in each \

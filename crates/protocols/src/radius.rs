@@ -281,24 +281,21 @@ fn kind_of(fields: &StepFields<'_>) -> Result<Kind, Mistake> {
     known.map(|(_, status)| Kind::Accounting(*status)).ok_or_else(|| wrong("accounting", word, "start, stop, interim"))
 }
 
-/// The shortest time without a response after which a request is sent again.
-const RESEND_MIN: Duration = Duration::from_millis(1);
-
 fn resend_of(fields: &StepFields<'_>) -> Result<Option<Resend>, Mistake> {
     let text = String::from_utf8_lossy(constant(fields, "resend")?.unwrap_or(b"2s"));
     if text == "off" {
         return Ok(None);
     }
-    match plan::parse_duration("resend", &text) {
+    match plan::parse_span("resend", &text, Resend::AFTER_MIN) {
         // RFC 5080, 2.2.1: IRT, MRT, RAND and MRC. The timeout of the request stands for MRD.
-        Ok(after) if after >= RESEND_MIN => Ok(Some(Resend {
+        Ok(after) => Ok(Some(Resend {
             after,
             factor: 2,
             longest: after.max(Duration::from_secs(16)),
             jitter_percent: 10,
             most: 5,
         })),
-        _ => {
+        Err(_) => {
             let en = format!("resend is a time of 1ms or more, as 500ms or 2s, or off, not '{text}'");
             let zh = format!("resend 应为不小于 1ms 的时间（如 500ms 或 2s）或 off，而不是 '{text}'");
             Err(mistake("resend", en, zh))

@@ -375,7 +375,7 @@ fn run(plan: Plan, server: &Server, kind: Kind) -> RunResult {
 const USERS_LONG: u64 = 9_000;
 
 fn every_iteration_is_a_session_of_its_own(kind: Kind) {
-    let (users, iterations) = if std::env::var_os("XTASK_LONG").is_some() { (USERS_LONG, 100_000) } else { (40, 400) };
+    let (users, iterations) = if claims::seeds::is_long() { (USERS_LONG, 100_000) } else { (40, 400) };
     // Both ends of every connection are in this process.
     host::raise_descriptor_limit();
     for (is_tls, http2) in [(false, false), (false, true), (true, false), (true, true)] {

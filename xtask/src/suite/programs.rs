@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, LazyLock};
 
-use claims::seeds::PART_VARIABLE;
+use claims::seeds::{LONG_VARIABLE, PART_VARIABLE};
 use serde::Deserialize;
 
 use crate::{Failure, cargo, root};
@@ -17,8 +17,6 @@ const MAIN: &str = "main";
 /// The package of the fuzzers, and how many inputs each of them takes in the longest variant.
 const FUZZERS: &str = "fuzzers";
 const LONG_FUZZ_INPUTS: &str = "100000";
-/// The variable that makes tests take all seeds and inputs.
-const LONG_VARIABLE: &str = "XTASK_LONG";
 
 /// A build message of cargo.
 #[derive(Deserialize)]

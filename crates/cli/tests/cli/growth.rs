@@ -26,7 +26,7 @@ fn held_bytes(process: u32) -> u64 {
 
 #[test]
 fn a_process_does_not_grow_with_its_intervals() {
-    let is_long = std::env::var_os("XTASK_LONG").is_some();
+    let is_long = claims::seeds::is_long();
     let (settled, count, slack) = if is_long { (700, 1_500, SLACK_BYTES) } else { (40, 60, SLACK_BYTES_EARLY) };
     let (served, folder) = (Served::start(), Folder::new("growth"));
     let mut text = format!(

@@ -407,7 +407,7 @@ fn is_stopped(child: &Child) -> bool {
 /// same.
 #[test]
 fn a_hundred_thousand_are_held() {
-    let parts = if std::env::var_os("XTASK_LONG").is_some() { 10 } else { 1 };
+    let parts = if claims::seeds::is_long() { 10 } else { 1 };
     let (few, many) = (2_000 * parts, 10_000 * parts);
     for (is_ws, words, bytes) in [(false, &["-d", "ping", "--read-bytes", "4"][..], 256), (true, &[], 512)] {
         let served = Served::with(&["--tcp", "0"]);

@@ -13,7 +13,7 @@ use crate::journal::Recovery;
 use crate::protocol::RunIntent;
 
 /// The most updates that are sent ahead of the reader.
-const UNHEARD_MAX: usize = 256;
+const UNACKNOWLEDGED_MAX: usize = 256;
 /// The collective name of members of which there is no record.
 const NOBODY_KNOWS: &str = "?";
 /// The interval at which the backlog of the reader is polled.
@@ -68,7 +68,7 @@ fn report(recovery: Recovery, order: RemoteRun) {
     };
     for (_, member, one) in news {
         // The reader may be slower than the replay, and the backlog is in memory.
-        while account.reporter.unacknowledged() > UNHEARD_MAX && account.reporter.wanted() == Intent::Run {
+        while account.reporter.unacknowledged() > UNACKNOWLEDGED_MAX && account.reporter.wanted() == Intent::Run {
             std::thread::sleep(POLL_INTERVAL);
         }
         account.news(&state, member, Some(who(member)), one);

@@ -19,7 +19,7 @@ pub(super) struct Lateness {
 
 impl Lateness {
     /// Adds a report of this age. Returns the delay when a window is over.
-    fn handle(&mut self, age: Nanos, now: Nanos) -> Option<Nanos> {
+    fn record(&mut self, age: Nanos, now: Nanos) -> Option<Nanos> {
         let (since, youngest) = self.youngest.get_or_insert((now, age));
         *youngest = age.min(*youngest);
         let youngest = *youngest;
@@ -41,7 +41,7 @@ impl Leader {
         if sent_at < run.since {
             return;
         }
-        if let Some(behind) = run.lateness.handle(now.since(sent_at), now) {
+        if let Some(behind) = run.lateness.record(now.since(sent_at), now) {
             self.reported.push_back(LeaderUpdate::Behind(behind));
         }
     }
@@ -56,7 +56,7 @@ mod tests {
     fn behind(ages: impl IntoIterator<Item = (u64, u64)>) -> Vec<u64> {
         let mut lateness = Lateness::default();
         let millis = Nanos::from_millis;
-        let received = |(at, age)| lateness.handle(millis(age), millis(at)).map(|behind| behind.0 / 1_000_000);
+        let received = |(at, age)| lateness.record(millis(age), millis(at)).map(|behind| behind.0 / 1_000_000);
         ages.into_iter().filter_map(received).collect()
     }
 

@@ -72,7 +72,7 @@ fn unaccounted(workers: &Value, page: &Markup) -> Vec<Vec<Cell>> {
         false => page.pick("starts of which nobody knows whether they were made", "未知的请求（是否发起过不清楚）"),
     };
     let mut rows = Vec::new();
-    let mut notify = |name: &str, figure: String| {
+    let mut add = |name: &str, figure: String| {
         rows.push(vec![Cell::Words(name.to_owned()), Cell::Figure(figure)]);
     };
     for (key, name) in [
@@ -84,14 +84,14 @@ fn unaccounted(workers: &Value, page: &Markup) -> Vec<Vec<Cell>> {
         ),
     ] {
         if let Some(number) = workers[key].as_u64().filter(|number| *number > 0) {
-            notify(name, count(number));
+            add(name, count(number));
         }
     }
     if let Some(seconds) = workers["stalled_s"].as_f64().filter(|seconds| *seconds > 0.0) {
-        notify(page.pick("the load stood still for", "负载中断"), time(seconds * 1e9));
+        add(page.pick("the load stood still for", "负载中断"), time(seconds * 1e9));
     }
     if let Some(seconds) = workers["change_delay_s"].as_f64().filter(|seconds| *seconds > 0.0) {
-        notify(
+        add(
             page.pick("a change of the load reached workers late by up to", "负载调整最多迟多久到达工作进程"),
             time(seconds * 1e9),
         );
@@ -104,10 +104,10 @@ fn unaccounted(workers: &Value, page: &Markup) -> Vec<Vec<Cell>> {
             1.. => page.pick("starts more than planned, before the change came", "调整到达前比计划多发起的请求"),
             _ => page.pick("starts fewer than planned, before the change came", "调整到达前比计划少发起的请求"),
         };
-        notify(name, figure);
+        add(name, figure);
     }
     if let Some(seconds) = workers["ingest_delay_s"].as_f64().filter(|seconds| *seconds > 0.0) {
-        notify(
+        add(
             page.pick("what workers told was read late by up to", "工作进程的数据最多迟多久才处理"),
             time(seconds * 1e9),
         );

@@ -28,7 +28,7 @@ const STALLED_PARTS: u64 = 25;
 
 /// The seeds for one of several queues.
 fn few() -> u64 {
-    if std::env::var_os("XTASK_LONG").is_some() { SEEDS } else { SEEDS_FEW }
+    if claims::seeds::is_long() { SEEDS } else { SEEDS_FEW }
 }
 
 fn line(found: &SearchResult) -> String {

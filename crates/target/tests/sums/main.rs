@@ -41,7 +41,7 @@ struct Run {
 impl Bench {
     fn new() -> Self {
         let listen = "127.0.0.1:0".parse().expect("an address");
-        let requests = if std::env::var_os("XTASK_LONG").is_some() { 10_000_000 } else { 300_000 };
+        let requests = if claims::seeds::is_long() { 10_000_000 } else { 300_000 };
         Self { server: Server::start(&ServeOptions::plain(listen, 1, Kind::Poll)).expect("a server"), requests }
     }
 

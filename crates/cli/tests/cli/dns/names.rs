@@ -24,7 +24,7 @@ fn counting() -> (DatagramServer, Counts) {
 
 #[test]
 fn each_name_of_a_file_comes_once() {
-    let count = if std::env::var_os("XTASK_LONG").is_some() { 1_000_000 } else { 10_000 };
+    let count = if claims::seeds::is_long() { 1_000_000 } else { 10_000 };
     let folder = Folder::new("dns-names");
     let name = |number: u32| format!("host-{number}.{}.many.test", number % 97);
     let rows: String = (0..count).map(|number| format!("{number},{}\n", name(number))).collect();
