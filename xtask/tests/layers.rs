@@ -105,9 +105,21 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 type Rule = (&'static str, &'static [&'static str], &'static str);
 
 const RULES: [Rule; 5] = [
-    ("crates/wire/src", &["Instant::now", "std::net", "std::thread"], "machines over bytes own no clock and no socket"),
-    ("crates/pacing/src", &["Instant::now", "SystemTime"], "schedules read no clock"),
-    ("crates/metrics/src", &["Mutex", "sync::atomic"], "recorders are not shared"),
+    (
+        "crates/wire/src",
+        &["Instant::now", "SystemTime", "std::net", "std::thread"],
+        "machines over bytes own no clock and no socket",
+    ),
+    (
+        "crates/pacing/src",
+        &["Instant::now", "SystemTime", "std::net", "std::thread"],
+        "schedules read no clock: a test says what the time is",
+    ),
+    (
+        "crates/metrics/src",
+        &["Instant::now", "SystemTime", "std::thread", "Mutex", "sync::atomic"],
+        "recorders are given the time, and are not shared",
+    ),
     (
         "crates/figures/src",
         &[

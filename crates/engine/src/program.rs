@@ -315,14 +315,8 @@ impl CompiledProgram {
         begins: bool,
     ) -> UserAction {
         // Made only where there is none.
-        let mut none;
-        let place = match place {
-            Some(place) => place,
-            None => {
-                none = Position::default();
-                &mut none
-            }
-        };
+        let mut none = None;
+        let place = place.unwrap_or_else(|| none.insert(Position::default()));
         for _ in 0..OPS_MAX {
             let op = &self.ops[*counter as usize];
             if !begins && op.begins_something() {
@@ -344,34 +338,23 @@ impl CompiledProgram {
                 }
                 Op::Jump(to) => *counter = *to,
                 Op::Repeat { least, most, end } => {
-                    let rounds = if least == most {
-                        *least
-                    } else {
-                        self.random(here, place, by).between((*least).into(), (*most).into()) as u32
-                    };
+                    let draws = least != most;
+                    let rounds = if draws { self.draw_rounds(here, place, by, (*least, *most)) } else { *least };
                     match rounds.checked_sub(1) {
                         Some(left) => place.frames.push(Frame::Rounds { begun: 1, left }),
                         None => *counter = *end,
                     }
                 }
-                Op::Again { start } => {
-                    if place.begins_round() {
-                        *counter = *start;
-                    } else {
-                        place.drop_frames(1);
-                    }
-                }
+                Op::Again { start } if place.begins_round() => *counter = *start,
+                Op::Again { .. } => place.drop_frames(1),
                 Op::Decide { condition, step, .. } => return UserAction::Decide(*condition, *step),
                 Op::Limit { step, .. } => return UserAction::Limit(*step),
                 Op::Count(most) => place.frames.push(Frame::Rounds { begun: 0, left: *most }),
                 Op::Try { retry, end, is_whole } => place.open_block(*retry, *counter, (*end, *is_whole)),
                 Op::Uncount => place.drop_frames(1),
                 Op::Drop(frames) => place.drop_frames(*frames as usize),
-                Op::Round { limit } => {
-                    if !place.begins_round() {
-                        *counter = *limit;
-                    }
-                }
+                Op::Round { .. } if place.begins_round() => {}
+                Op::Round { limit } => *counter = *limit,
                 Op::Open(limits) => return UserAction::Open(*limits),
                 Op::Gather { gathered, step, .. } => return UserAction::Gather(*gathered, *step),
                 Op::TimedRound { limit, variable } => return UserAction::Round(*variable, *limit),
@@ -386,14 +369,8 @@ impl CompiledProgram {
                     *counter = here;
                     return UserAction::StopRun(reason.clone());
                 }
-                Op::Choose(ways) => {
-                    let sum = ways.last().map_or(0, |(sum, _)| *sum);
-                    let drawn = self.random(here, place, by).below(sum);
-                    *counter = ways[ways.partition_point(|(end, _)| *end <= drawn)].1;
-                }
-                Op::InTurn(ways) => {
-                    *counter = ways[turn_of(by, place.iteration, ways.len())];
-                }
+                Op::Choose(ways) => *counter = self.draw_way(here, place, by, ways),
+                Op::InTurn(ways) => *counter = ways[turn_of(by, place.iteration, ways.len())],
                 Op::Shuffle(parts, end) => {
                     let mut order = parts.to_vec();
                     shuffle(&mut order, &mut self.random(here, place, by));
@@ -404,6 +381,18 @@ impl CompiledProgram {
             }
         }
         UserAction::Think(BREATH)
+    }
+
+    /// The number of rounds of a loop whose number is random.
+    fn draw_rounds(&self, here: u32, place: &mut Position, by: RandomKey, (least, most): (u32, u32)) -> u32 {
+        self.random(here, place, by).between(least.into(), most.into()) as u32
+    }
+
+    /// The start of one of several ways, by their weights.
+    fn draw_way(&self, here: u32, place: &mut Position, by: RandomKey, ways: &[(u64, u32)]) -> u32 {
+        let sum = ways.last().map_or(0, |(sum, _)| *sum);
+        let drawn = self.random(here, place, by).below(sum);
+        ways[ways.partition_point(|(end, _)| *end <= drawn)].1
     }
 
     /// The random draws of one operation, each time it is executed.

@@ -4,6 +4,9 @@
 //! only an active exchange needs is released when it ends, so an idle connection is a few words. `Users` decides the
 //! next action of each user, `InFlight` has the exchanges in flight and their outcomes, `Pool` the connections and
 //! their destinations.
+//!
+//! Calls go down, from users to exchanges to connections. What is to go up waits in a queue: an exchange that ends
+//! frees its user (`users/freed.rs`), a connection whose TLS breaks is lost at the end of the turn.
 
 #[cfg(test)]
 mod audit;
@@ -15,6 +18,7 @@ mod scenario_config;
 mod stalls;
 mod users;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use driver::{Sockets, Template, Waker};
@@ -54,6 +58,7 @@ use stalls::Stalls;
 use users::barriers::BarrierWaiters;
 use users::closed::Closed;
 use users::first_round::FirstRound;
+use users::freed::{FreedUser, NextAction};
 use users::load_changes::PauseWindow;
 use users::open::Open;
 use users::programs::Programs;
@@ -101,6 +106,8 @@ struct Users {
     closed: Closed,
     open: Option<Open>,
     pause_window: PauseWindow,
+    /// Users whose exchange has ended, and who have not advanced yet; none between two events.
+    freed: VecDeque<FreedUser>,
 }
 
 /// Exchanges in flight, and how they end.
@@ -166,6 +173,36 @@ struct Pool {
     has_outer_tls: bool,
 }
 
+impl Pool {
+    /// `connections_most`: as many as there may be while all users are at work.
+    fn new(work: &ScenarioConfig, connections_most: usize, origins: Vec<Origin>, messaging: MessagingState) -> Self {
+        let mut pool = Self {
+            connections: Connections::with_room_for(connections_most),
+            extra_connections: ExtraConnections::default(),
+            links: Links::new(&origins, work),
+            sharing: work.shared.map(|most| Box::new(Sharing::new(most, &origins))),
+            lookups: Lookups::default(),
+            unknown: Vec::new(),
+            addresses: AddressCounts::of(&origins),
+            lifetimes: Lifetimes::of(&origins),
+            reachability_guard: ReachabilityGuard::default(),
+            heads: HeadMemory::default(),
+            scratch: Some(Box::default()),
+            messaging,
+            overdue_prepared: Vec::new(),
+            is_layered: origins.iter().any(Origin::begins_layered),
+            has_passages: origins.iter().any(|origin| origin.passage.is_some()),
+            has_datagrams: origins.iter().any(Origin::is_datagram),
+            has_outer_tls: origins.iter().any(Origin::has_outer_tls),
+            origins,
+        };
+        if pool.sharing.is_some() {
+            pool.connections.count_alone(pool.origins.len());
+        }
+        pool
+    }
+}
+
 /// Instants that a runtime keeps.
 struct Instants {
     /// Start of the run.
@@ -180,6 +217,19 @@ struct Instants {
     waits: u64,
     /// When WebSocket peers have agreed to the end of the run, or had time to.
     closing_until: Nanos,
+}
+
+impl Instants {
+    fn new(started: Nanos, warmup: Nanos) -> Self {
+        Self {
+            started,
+            measured_from: started + warmup,
+            counts_from: started + warmup,
+            read_until: started,
+            waits: 0,
+            closing_until: Nanos::ZERO,
+        }
+    }
 }
 
 impl ScenarioRuntime {
@@ -213,6 +263,7 @@ impl ScenarioRuntime {
             closed: Closed::new(&work),
             open: work.open.take().map(|open| Open::new(open, &work, counts_due, started)),
             pause_window: PauseWindow::default(),
+            freed: VecDeque::new(),
         };
         let in_flight = InFlight {
             exchanges: Slab::default(),
@@ -235,37 +286,9 @@ impl ScenarioRuntime {
             first_times: Distribution::default(),
             steps,
         };
-        let mut pool = Pool {
-            connections: Connections::with_room_for((work.share.users * users.programs.most()) as usize),
-            extra_connections: ExtraConnections::default(),
-            links: Links::new(&origins, &work),
-            sharing: work.shared.map(|most| Box::new(Sharing::new(most, &origins))),
-            lookups: Lookups::default(),
-            unknown: Vec::new(),
-            addresses: AddressCounts::of(&origins),
-            lifetimes: Lifetimes::of(&origins),
-            reachability_guard: ReachabilityGuard::default(),
-            heads: HeadMemory::default(),
-            scratch: Some(Box::default()),
-            messaging: MessagingState::new(&work, sockets),
-            overdue_prepared: Vec::new(),
-            is_layered: origins.iter().any(Origin::begins_layered),
-            has_passages: origins.iter().any(|origin| origin.passage.is_some()),
-            has_datagrams: origins.iter().any(Origin::is_datagram),
-            has_outer_tls: origins.iter().any(Origin::has_outer_tls),
-            origins,
-        };
-        let instants = Instants {
-            started,
-            measured_from: started + work.warmup,
-            counts_from: started + work.warmup,
-            read_until: started,
-            waits: 0,
-            closing_until: Nanos::ZERO,
-        };
-        if pool.sharing.is_some() {
-            pool.connections.count_alone(pool.origins.len());
-        }
+        let connections_most = (work.share.users * users.programs.most()) as usize;
+        let pool = Pool::new(&work, connections_most, origins, MessagingState::new(&work, sockets));
+        let instants = Instants::new(started, work.warmup);
         let request_log = RequestLog::new(&work.log_config, work.shard, work.scenario);
         let (timers, unreported, stalls) = (Timers::default(), Box::default(), Stalls::default());
         let stop_reason = None;
@@ -316,6 +339,7 @@ impl ScenarioRuntime {
                 TimerEntry::Preparing(socket) => self.prepare_due(socket, now, sockets),
                 TimerEntry::Message(index) => self.message_due(index, now),
             }
+            self.advance_freed(sockets);
         }
         if self.users.barriers.is_some() {
             self.report_if_stuck(now);
@@ -414,6 +438,18 @@ impl ScenarioRuntime {
         if let Some(open) = &self.users.open {
             open.waiting_from(self.instants.counts_from)
                 .for_each(|intended| ages.response.record(now.since(intended).0));
+        }
+    }
+
+    /// Users whose exchanges have ended go on. Whoever ends exchanges in a row calls this after each of them: a user
+    /// advances before the next exchange ends.
+    #[inline]
+    fn advance_freed<S: Sockets>(&mut self, sockets: &mut S) {
+        while let Some(FreedUser { user, intended, next }) = self.users.freed.pop_front() {
+            match next {
+                NextAction::Advance { view, now } => self.advance_user(user, view, intended, now, sockets),
+                NextAction::Redirect { step, elsewhere } => self.hop_to(user, step, elsewhere, intended, sockets),
+            }
         }
     }
 

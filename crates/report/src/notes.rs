@@ -48,26 +48,7 @@ pub fn note_text(note: &Note, language: Language) -> String {
                 ),
             )
         }
-        Note::Refused { address, count: refused, places } if places.is_empty() => {
-            let refused = count(*refused);
-            (
-                format!(
-                    "{address} refused {refused} new connections after it had taken others: it stopped listening, or its accept queue is full and it rejects at once (net.ipv4.tcp_abort_on_overflow)"
-                ),
-                format!(
-                    "{address} 在接受过连接之后又拒绝了 {refused} 个新连接：服务已停止监听，或其 accept 队列已满并直接拒绝（net.ipv4.tcp_abort_on_overflow）"
-                ),
-            )
-        }
-        Note::Refused { count: refused, places, .. } => {
-            let (refused, places) = (count(*refused), places.join(language.pick(", ", "、")));
-            (
-                format!(
-                    "{refused} new connections were refused by {places}: nobody listens there, or the accept queue is full"
-                ),
-                format!("{refused} 个新连接被 {places} 拒绝：该处没有服务在监听，或其 accept 队列已满"),
-            )
-        }
+        Note::Refused { .. } => return refused(note, language),
         Note::SpeaksTls => (
             "the port speaks TLS, and was asked without it; write https:// (wss://, grpcs://)".to_owned(),
             "该端口使用 TLS，而请求没有加密；请写 https://（wss://、grpcs://）".to_owned(),
@@ -102,6 +83,34 @@ pub fn note_text(note: &Note, language: Language) -> String {
                 ),
             )
         }
+    };
+    language.pick(en, zh)
+}
+
+/// New connections were refused, by one address or at several places.
+fn refused(note: &Note, language: Language) -> String {
+    let (en, zh) = match note {
+        Note::Refused { address, count: refused, places } if places.is_empty() => {
+            let refused = count(*refused);
+            (
+                format!(
+                    "{address} refused {refused} new connections after it had taken others: it stopped listening, or its accept queue is full and it rejects at once (net.ipv4.tcp_abort_on_overflow)"
+                ),
+                format!(
+                    "{address} 在接受过连接之后又拒绝了 {refused} 个新连接：服务已停止监听，或其 accept 队列已满并直接拒绝（net.ipv4.tcp_abort_on_overflow）"
+                ),
+            )
+        }
+        Note::Refused { count: refused, places, .. } => {
+            let (refused, places) = (count(*refused), places.join(language.pick(", ", "、")));
+            (
+                format!(
+                    "{refused} new connections were refused by {places}: nobody listens there, or the accept queue is full"
+                ),
+                format!("{refused} 个新连接被 {places} 拒绝：该处没有服务在监听，或其 accept 队列已满"),
+            )
+        }
+        _ => return String::new(),
     };
     language.pick(en, zh)
 }

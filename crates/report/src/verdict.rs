@@ -6,7 +6,7 @@ mod tone;
 use core::time::Duration;
 
 use engine::{Basis, Limit, ThreadUsage, Verdict};
-use figures::{Note, Quantile, QueueingDelay, Run};
+use figures::{Note, Quantile, QueueingDelay, Run, ScenarioRun};
 use metrics::{Judgement, Measure, Unit};
 
 use crate::failed::{nothing_succeeded, some_failed};
@@ -84,81 +84,16 @@ fn verdict_in_words(run: &Run, language: Language) -> String {
     // A reached target load was reached by all.
     let is_of_all = verdict.limit == Limit::PlanKept && verdict.known == Basis::Counts;
     let of = if is_of_all { run.whole() } else { run.limited() };
-    let counts = &of.tally;
     let pick = |en: String, zh: String| language.pick(en, zh);
-    let achieved = rate(of.rate);
-    let named = |said: String| match run.plan.scenarios.get(verdict.scenario) {
-        Some(scenario) if run.plan.scenarios.len() > 1 => {
-            pick(format!("in '{}' {said}", scenario.name), format!("场景“{}”：{said}", scenario.name))
-        }
-        _ => said,
-    };
     if let Some(said) = known::said(run, language) {
-        return named(said + &known::held_by(verdict, &of, language));
+        return in_scenario(said + &known::held_by(verdict, &of, language), run, language);
     }
     match verdict.limit {
-        Limit::PlanKept => {
-            let started = counts.planned_starts();
-            let redirects =
-                Some(counts.redirects()).filter(|followed| *followed > 0).map_or(String::new(), |followed| {
-                    pick(
-                        format!(" and {}", counted(followed, "redirect")),
-                        format!("，另有 {} 次重定向", count(followed)),
-                    )
-                });
-            let delays = delays(verdict, language);
-            if let Some(said) = kept_iterations(run, language) {
-                return pick(format!("{said}{redirects}{delays}"), format!("{said}{redirects}{delays}"));
-            }
-            let (at, by) = match of.requested_per_s.map(rate) {
-                Some(requested) => (format!(" at {requested}/s"), format!("按 {requested}/s ")),
-                None => (String::new(), String::new()),
-            };
-            pick(
-                format!("the plan was kept: {}{at}{redirects}{delays}", counted(started, "start")),
-                format!("计划已达成：{by}发起 {} 个请求{redirects}{delays}", count(started)),
-            )
-        }
-        Limit::Target if went_away(run).is_some() => {
-            let (ones, said) = (
-                is_of(went_away(run).unwrap_or_default(), "one was", "ones were"),
-                counted(counts.all_started(), "request"),
-            );
-            let (refused, started) = (count(went_away(run).unwrap_or_default()), count(counts.all_started()));
-            let signs = signs(run, language).into_iter().map(|sign| language.pick("; ", "；").to_owned() + &sign);
-            let signs = signs.collect::<String>();
-            pick(
-                format!(
-                    "the target stopped taking connections: {refused} new {ones} refused after it had answered ({said}){signs}; see whether it still runs, and its log"
-                ),
-                format!(
-                    "被测服务停止接受连接：有过响应之后又拒绝了 {refused} 个新连接（共 {started} 个请求）{signs}；请检查服务是否仍在运行，并查看其日志"
-                ),
-            )
-        }
-        Limit::Target => {
-            let signs = signs(run, language).join(language.pick(", ", "，"));
-            let requested = of.requested_per_s.map_or(String::new(), |requested| match of.achieved_per_s.map(rate) {
-                // A plan requests starts; redirects come on top.
-                Some(started) if counts.redirects() > 0 => pick(
-                    format!(" with redirects; {started}/s of {}/s requested were started", rate(requested)),
-                    format!("（含重定向）；实际发起 {started}/s，计划 {}/s", rate(requested)),
-                ),
-                _ => pick(format!(" of {}/s requested", rate(requested)), format!("，计划 {}/s", rate(requested))),
-            });
-            let own = verdict.lateness_p99_ns.map_or(String::new(), |lateness| {
-                let lateness = time(lateness as f64);
-                pick(
-                    format!("; our lateness p99 of all requests was {lateness}"),
-                    format!("；全部请求的调度延迟 p99 仅 {lateness}"),
-                )
-            });
-            let held = known::held_by(verdict, &of, language);
-            named(pick(
-                format!("the target was the limit: {achieved}/s{requested}; {signs}{own}{held}"),
-                format!("瓶颈在被测服务：实际 {achieved}/s{requested}；{signs}{own}{held}"),
-            ))
-        }
+        Limit::PlanKept => plan_kept(run, &of, language),
+        Limit::Target => match went_away(run) {
+            Some(refused) => target_gone(run, refused, &of, language),
+            None => in_scenario(target(run, &of, language), run, language),
+        },
         Limit::Generator => generator(run, language),
         Limit::PortsOrDescriptors => pick(
             "ports or descriptors of this machine were the limit: see the failures above".to_owned(),
@@ -171,14 +106,93 @@ fn verdict_in_words(run: &Run, language: Language) -> String {
                 format!("瓶颈在网络：{name} 已用到其 {speed} Gbit/s 的 {share:.0}%"),
             )
         }),
-        Limit::Workers => pick(
-            format!("workers were lost, so this is not the load that was planned: {} started", count(counts.started())),
-            format!("有工作进程失联，因此这不是计划的负载：共发起 {}", count(counts.started())),
-        ),
+        Limit::Workers => {
+            let started = count(of.tally.started());
+            pick(
+                format!("workers were lost, so this is not the load that was planned: {started} started"),
+                format!("有工作进程失联，因此这不是计划的负载：共发起 {started}"),
+            )
+        }
         Limit::Unknown | Limit::Below | Limit::Connections | Limit::Machine => {
             pick("too little was measured to tell the bottleneck".to_owned(), "数据太少，无法判断瓶颈所在".to_owned())
         }
     }
+}
+
+/// A verdict behind the name of its scenario, where there are several.
+fn in_scenario(said: String, run: &Run, language: Language) -> String {
+    match run.plan.scenarios.get(run.verdict.scenario) {
+        Some(scenario) if run.plan.scenarios.len() > 1 => {
+            language.pick(format!("in '{}' {said}", scenario.name), format!("场景“{}”：{said}", scenario.name))
+        }
+        _ => said,
+    }
+}
+
+/// The target load was reached.
+fn plan_kept(run: &Run, of: &ScenarioRun, language: Language) -> String {
+    let pick = |en: String, zh: String| language.pick(en, zh);
+    let (started, redirects) = (of.tally.planned_starts(), of.tally.redirects());
+    let redirects = match redirects {
+        0 => String::new(),
+        some => pick(format!(" and {}", counted(some, "redirect")), format!("，另有 {} 次重定向", count(some))),
+    };
+    let delays = delays(&run.verdict, language);
+    if let Some(said) = kept_iterations(run, language) {
+        return format!("{said}{redirects}{delays}");
+    }
+    let (at, by) = match of.requested_per_s.map(rate) {
+        Some(requested) => (format!(" at {requested}/s"), format!("按 {requested}/s ")),
+        None => (String::new(), String::new()),
+    };
+    pick(
+        format!("the plan was kept: {}{at}{redirects}{delays}", counted(started, "start")),
+        format!("计划已达成：{by}发起 {} 个请求{redirects}{delays}", count(started)),
+    )
+}
+
+/// The target stopped taking connections.
+fn target_gone(run: &Run, refused: u64, of: &ScenarioRun, language: Language) -> String {
+    let started = of.tally.all_started();
+    let (ones, said) = (is_of(refused, "one was", "ones were"), counted(started, "request"));
+    let (refused, started) = (count(refused), count(started));
+    let signs = signs(run, language).into_iter().map(|sign| language.pick("; ", "；").to_owned() + &sign);
+    let signs = signs.collect::<String>();
+    language.pick(
+        format!(
+            "the target stopped taking connections: {refused} new {ones} refused after it had answered ({said}){signs}; see whether it still runs, and its log"
+        ),
+        format!(
+            "被测服务停止接受连接：有过响应之后又拒绝了 {refused} 个新连接（共 {started} 个请求）{signs}；请检查服务是否仍在运行，并查看其日志"
+        ),
+    )
+}
+
+/// The target was the limit.
+fn target(run: &Run, of: &ScenarioRun, language: Language) -> String {
+    let pick = |en: String, zh: String| language.pick(en, zh);
+    let achieved = rate(of.rate);
+    let signs = signs(run, language).join(language.pick(", ", "，"));
+    let requested = of.requested_per_s.map_or(String::new(), |requested| match of.achieved_per_s.map(rate) {
+        // A plan requests starts; redirects come on top.
+        Some(started) if of.tally.redirects() > 0 => pick(
+            format!(" with redirects; {started}/s of {}/s requested were started", rate(requested)),
+            format!("（含重定向）；实际发起 {started}/s，计划 {}/s", rate(requested)),
+        ),
+        _ => pick(format!(" of {}/s requested", rate(requested)), format!("，计划 {}/s", rate(requested))),
+    });
+    let own = run.verdict.lateness_p99_ns.map_or(String::new(), |lateness| {
+        let lateness = time(lateness as f64);
+        pick(
+            format!("; our lateness p99 of all requests was {lateness}"),
+            format!("；全部请求的调度延迟 p99 仅 {lateness}"),
+        )
+    });
+    let held = known::held_by(&run.verdict, of, language);
+    pick(
+        format!("the target was the limit: {achieved}/s{requested}; {signs}{own}{held}"),
+        format!("瓶颈在被测服务：实际 {achieved}/s{requested}；{signs}{own}{held}"),
+    )
 }
 
 /// A plan of iterations of several requests whose target load was reached: the rate is that of iterations.

@@ -51,10 +51,6 @@ fn given(args: &CapacityArgs, language: Language) -> Result<CapacityInput, Strin
         let span = text.as_deref().map(|text| parse_duration(flag, text)).transpose().map_err(wrong)?;
         Ok(span.map(|span| span.as_secs_f64()))
     };
-    let rate = |flag: &'static str, text: &Option<String>| -> Result<Option<f64>, String> {
-        let rate = text.as_deref().map(|text| parse_rate(flag, text)).transpose().map_err(wrong)?;
-        Ok(rate.map(|rate| rate as f64 / RATE_UNIT as f64))
-    };
     let size = |flag: &'static str, text: &Option<String>| -> Result<Option<f64>, String> {
         let bytes = text.as_deref().map(|text| parse_bytes(flag, text)).transpose().map_err(wrong)?;
         Ok(bytes.map(|bytes| bytes as f64))
@@ -70,20 +66,47 @@ fn given(args: &CapacityArgs, language: Language) -> Result<CapacityInput, Strin
             .pick("--cpu-time is no time at all; like 10ms", "--cpu-time 不能为 0，例如 10ms")
             .to_owned());
     }
-    let per_machine = match (rate("--per-machine", &args.per_machine)?, args.from.as_deref()) {
-        (Some(_), Some(_)) => {
-            return Err(language
-                .pick(
-                    "--per-machine and --from say the same; give one of them",
-                    "--per-machine 与 --from 含义相同；请只给一个",
-                )
-                .to_owned());
-        }
-        (Some(rate), None) => Some(rate),
-        (None, Some(path)) => Some(found(path, language)?),
-        (None, None) => None,
-    };
+    let per_machine = per_machine(args, language)?;
     let ports = number("--ports", &args.ports)?;
+    check_surplus(args, language)?;
+    Ok(CapacityInput {
+        page_views: number("--page-views", &args.page_views)?,
+        per_view: number("--requests-per-view", &args.per_view)?.unwrap_or(1.0),
+        share: args.share.as_deref().map_or(Ok((0.8, 0.2)), |text| shares(text, language))?,
+        of,
+        rate: rate("--rate", args.rate.as_deref(), language)?,
+        per_machine,
+        load: args.load.as_deref().map_or(Ok(LOAD), |text| share("--max-utilization", text, language))?,
+        users: number("--users", &args.users)?,
+        response_s: time("--response", &args.response)?,
+        think_s: time("--think", &args.think)?,
+        cores: number("--cores", &args.cores)?,
+        wait_s: time("--wait-time", &args.wait)?,
+        compute_s,
+        response_bytes: size("--response-bytes", &args.response_bytes)?,
+        connections: number("--connections", &args.connections)?,
+        connection_bytes: size("--connection-bytes", &args.connection_bytes)?.unwrap_or(CONNECTION_BYTES),
+        ports: ports.or_else(|| host::local_port_range().map(|(first, last)| f64::from(last - first) + 1.0)),
+    })
+}
+
+/// The capacity of one machine, as given or as found by a search.
+fn per_machine(args: &CapacityArgs, language: Language) -> Result<Option<f64>, String> {
+    match (rate("--per-machine", args.per_machine.as_deref(), language)?, args.from.as_deref()) {
+        (Some(_), Some(_)) => Err(language
+            .pick(
+                "--per-machine and --from say the same; give one of them",
+                "--per-machine 与 --from 含义相同；请只给一个",
+            )
+            .to_owned()),
+        (Some(rate), None) => Ok(Some(rate)),
+        (None, Some(path)) => found(path, language).map(Some),
+        (None, None) => Ok(None),
+    }
+}
+
+/// Refuses figures of which one follows from the others.
+fn check_surplus(args: &CapacityArgs, language: Language) -> Result<(), String> {
     if args.page_views.is_some() && args.rate.is_some() {
         return Err(language
             .pick(
@@ -101,25 +124,14 @@ fn given(args: &CapacityArgs, language: Language) -> Result<CapacityInput, Strin
             )
             .to_owned());
     }
-    Ok(CapacityInput {
-        page_views: number("--page-views", &args.page_views)?,
-        per_view: number("--requests-per-view", &args.per_view)?.unwrap_or(1.0),
-        share: args.share.as_deref().map_or(Ok((0.8, 0.2)), |text| shares(text, language))?,
-        of,
-        rate: rate("--rate", &args.rate)?,
-        per_machine,
-        load: args.load.as_deref().map_or(Ok(LOAD), |text| share("--max-utilization", text, language))?,
-        users: number("--users", &args.users)?,
-        response_s: time("--response", &args.response)?,
-        think_s: time("--think", &args.think)?,
-        cores: number("--cores", &args.cores)?,
-        wait_s: time("--wait-time", &args.wait)?,
-        compute_s,
-        response_bytes: size("--response-bytes", &args.response_bytes)?,
-        connections: number("--connections", &args.connections)?,
-        connection_bytes: size("--connection-bytes", &args.connection_bytes)?.unwrap_or(CONNECTION_BYTES),
-        ports: ports.or_else(|| host::local_port_range().map(|(first, last)| f64::from(last - first) + 1.0)),
-    })
+    Ok(())
+}
+
+/// A rate in requests per second.
+fn rate(flag: &'static str, text: Option<&str>, language: Language) -> Result<Option<f64>, String> {
+    let rate = text.map(|text| parse_rate(flag, text)).transpose();
+    let rate = rate.map_err(|error| report::plan_error(&error, language))?;
+    Ok(rate.map(|rate| rate as f64 / RATE_UNIT as f64))
 }
 
 /// A number above zero, like `30M`, `2.5k`, `1000`.

@@ -151,7 +151,19 @@ fn carry_out(requested: &ToolRun, load: &Load, prepared: &Prepared, watch: &Watc
         output::complain(&report::nothing_measured(&run, language));
         return if tool == Tool::Ab { AB_REFUSED } else { 1 }.into();
     }
-    let pages = view.finish(&run);
+    let wrote = finish(&view, &run, wrote, language);
+    match (wrote, tool) {
+        (Wrote::Failed, _) => Exit::System.into(),
+        // These tools exit with success in any case.
+        (_, Tool::Wrk | Tool::Wrk2 | Tool::Hey | Tool::Oha) => Exit::Done.into(),
+        _ if signals.is_requested() => Exit::Stopped.into(),
+        _ => Exit::Done.into(),
+    }
+}
+
+/// Writes the end of the output and the files of a tool. `wrote`: the result of the output before.
+fn finish(view: &ToolView<'_>, run: &Run, mut wrote: Wrote, language: Language) -> Wrote {
+    let pages = view.finish(run);
     if wrote == Wrote::All {
         wrote = write(&pages, language);
     }
@@ -169,13 +181,7 @@ fn carry_out(requested: &ToolRun, load: &Load, prepared: &Prepared, watch: &Watc
             format!("逐条保存的请求已满，有 {left_out} 个未保存；请减少请求数"),
         ));
     }
-    match (wrote, tool) {
-        (Wrote::Failed, _) => Exit::System.into(),
-        // These tools exit with success in any case.
-        (_, Tool::Wrk | Tool::Wrk2 | Tool::Hey | Tool::Oha) => Exit::Done.into(),
-        _ if signals.is_requested() => Exit::Stopped.into(),
-        _ => Exit::Done.into(),
-    }
+    wrote
 }
 
 fn write(pages: &Pages, language: Language) -> Wrote {

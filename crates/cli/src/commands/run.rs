@@ -1,5 +1,7 @@
 //! `onrush URL`: from the flags to the last line of the summary.
 
+mod targets;
+
 use std::sync::Arc;
 
 use engine::{
@@ -9,21 +11,19 @@ use export::Export;
 use figures::{Note, Run, RunInput};
 use metrics::{OwnFigure, Threshold};
 use plan::draft::Connection;
-use plan::{Draft, Plan, PlanError, Remedy, Schema, TargetPolicy, parse_count};
+use plan::{Draft, Plan, PlanError, Remedy, TargetPolicy, parse_count};
 use report::{Language, Showing};
 
-use crate::commands::grpc;
 use crate::exit::Exit;
 use crate::options::args::{EngineArgs, RunArgs, ViewArgs};
 use crate::options::usage;
 use crate::output::{self, Wrote};
 use crate::session::artifacts::{self, ArtifactOptions, Keeping};
-use crate::session::consent::{self, Asking, TargetAccess};
 use crate::session::dashboards::Dashboards;
 use crate::session::data_sources::data_sources;
 use crate::session::ending::{self, LoadOutcome};
 use crate::session::exporting::ExportOptions;
-use crate::session::files::Files;
+use crate::session::files::{Files, NotWritten};
 use crate::session::live::{Live, View};
 use crate::session::machine;
 use crate::session::probe;
@@ -241,81 +241,53 @@ impl Load {
     }
 
     pub(crate) fn carry_out_prepared(&self, prepared: Prepared, settings: &RunSettings) -> Exit {
+        match self.measure(prepared, settings) {
+            Ok(exit) | Err(exit) => exit,
+        }
+    }
+
+    /// The load itself, from its files to the last line of its summary.
+    fn measure(&self, prepared: Prepared, settings: &RunSettings) -> Result<Exit, Exit> {
         let Prepared { plan, resolved, mut options } = prepared;
-        if let Some(text) = validate_args::wrong_parts(&plan, &settings.thresholds, self.view.language) {
-            return self.refuse(&text, Exit::Usage);
+        let (language, wrong) = (self.view.language, |text: String| self.refuse(&text, Exit::Usage));
+        if let Some(text) = validate_args::wrong_parts(&plan, &settings.thresholds, language) {
+            return Err(wrong(text));
         }
         // Before the load: an unwritable report must not show only after an hour.
-        let others = settings.tracing.path().into_iter().chain(settings.exports.kinds.iter().filter_map(Export::file));
-        let others: Vec<&str> = others.chain(settings.keep.page()).collect();
-        let files = match Files::open(self.json_file.as_deref(), settings.hdr_file.as_deref(), &others) {
-            Ok(files) => files,
-            Err((path, error)) => {
-                return self.refuse(&output::cannot_write(&path, &error, self.view.language), Exit::Usage);
-            }
-        };
+        let files = self.open_files(settings)?;
         let stop = StopHandle::default();
-        let requested = match self.watch(&stop) {
-            Ok(requested) => requested,
-            Err(exit) => return exit,
-        };
+        let requested = self.watch(&stop)?;
         self.say_warmup(&plan, settings);
         validate_args::hint(&plan, settings, self.view);
         if settings.is_debug {
-            return self.show_exchange(&plan, &resolved, &options, &stop, settings);
+            return Ok(self.show_exchange(&plan, &resolved, &options, &stop, settings));
         }
         let shown = redaction::shown_plan(&plan, settings.with_secrets);
-        let writing = match settings.tracing.begin(report::step_names(&shown)) {
-            Ok((log_config, writing)) => {
-                options.log_config = log_config;
-                writing
-            }
-            Err((path, error)) => {
-                return self.refuse(&output::cannot_write(&path, &error, self.view.language), Exit::Usage);
-            }
-        };
-        let stop_file = match StopFile::watch(settings.stop_file.as_deref(), &stop, self.view.language) {
-            Ok(stop_file) => stop_file,
-            Err(text) => return self.refuse(&text, Exit::Usage),
-        };
-        let watching = match Dashboards::begin(&settings.watch, &self.view.screen) {
-            Ok(watching) => watching,
-            Err(text) => return self.refuse(&text, Exit::Usage),
-        };
+        let log = settings.tracing.begin(report::step_names(&shown));
+        let (log_config, writing) = log.map_err(|failed| self.refuse_file(failed))?;
+        options.log_config = log_config;
+        let stop_file = StopFile::watch(settings.stop_file.as_deref(), &stop, language).map_err(wrong)?;
+        let watching = Dashboards::begin(&settings.watch, &self.view.screen).map_err(wrong)?;
         // The terminal screen shows all of it but the summary.
         let view = View { is_quiet: self.view.is_quiet || settings.watch.screen, ..self.view };
         let mut live = Live::new(view, (&shown, resolved.address), &settings.thresholds, files, stop.clone());
         live.set_replay(settings.past);
         live.goes_on_for_log(writing.is_some() || settings.keep.wants_any());
         let targets = plan.scenarios.iter().flat_map(|scenario| &scenario.targets);
-        if let Some(text) = proxies::say_unused(targets, self.view.language) {
+        if let Some(text) = proxies::say_unused(targets, language) {
             output::note(&text);
         }
-        // A recovered run is kept under the time when it began.
-        let began = settings.past.and_then(|past| past.began(&plan)).unwrap_or_else(machine::now_unix);
-        let keeping = match Keeping::begin(&settings.keep, false, began, self.view.language) {
-            Ok(mut keeping) => {
-                if let Some(text) = &settings.file {
-                    keeping.keep_plan(redaction::file(&plan, text, settings.with_secrets));
-                }
-                keeping
-            }
-            Err(text) => return self.refuse(&text, Exit::Usage),
-        };
+        let keeping = self.begin_keeping(&plan, settings)?;
         live.watch(watching);
         live.keep(keeping, artifacts::about(redaction::command(&plan, settings.with_secrets)));
-        if let Err(error) = live.export(&settings.exports) {
-            return self.refuse(&report::export_error(&error, self.view.language), Exit::Usage);
-        }
+        live.export(&settings.exports).map_err(|error| wrong(report::export_error(&error, language)))?;
         if settings.shows_failures {
             live.show_failures(self.showing(&plan, settings));
         }
         let plan = Arc::new(plan);
-        let mut result = match observed(&plan, options.clone(), &stop, &mut live) {
-            Ok(result) => result,
-            // The log ends with the program.
-            Err(error) => return self.refuse(&report::run_error(&error, self.view.language), Exit::from_error(&error)),
-        };
+        // The log ends with the program.
+        let mut result = observed(&plan, options.clone(), &stop, &mut live)
+            .map_err(|error| self.refuse(&report::run_error(&error, language), Exit::from_error(&error)))?;
         // A later Ctrl-C ends the probe, or the wait for exports, and not the run.
         let was_requested = requested.is_requested() || stop_file.has_come();
         engine::probe(&plan, &options, &mut result, settings.probe, &stop);
@@ -333,10 +305,35 @@ impl Load {
         let changes = live.take_changes();
         let run = Run::new(RunInput { thresholds: &settings.thresholds, notes, changes, ..input });
         let (wrote, is_worse) = live.finish(&run);
-        let is_logged = writing.is_none_or(|writing| writing.finish(self.view.language));
+        let is_logged = writing.is_none_or(|writing| writing.finish(language));
         let wrote = if is_logged { wrote } else { Wrote::Failed };
         let outcome = LoadOutcome { wrote, was_requested, was_aborted, is_worse };
-        self.exit(&plan, &run, settings, outcome)
+        Ok(self.exit(&plan, &run, settings, outcome))
+    }
+
+    /// Opens the files of the reports.
+    fn open_files(&self, settings: &RunSettings) -> Result<Files, Exit> {
+        let others = settings.tracing.path().into_iter().chain(settings.exports.kinds.iter().filter_map(Export::file));
+        let others: Vec<&str> = others.chain(settings.keep.page()).collect();
+        Files::open(self.json_file.as_deref(), settings.hdr_file.as_deref(), &others)
+            .map_err(|failed| self.refuse_file(failed))
+    }
+
+    /// Refuses a load whose file cannot be written.
+    fn refuse_file(&self, (path, error): NotWritten) -> Exit {
+        self.refuse(&output::cannot_write(&path, &error, self.view.language), Exit::Usage)
+    }
+
+    /// Opens what is kept of a run.
+    fn begin_keeping(&self, plan: &Plan, settings: &RunSettings) -> Result<Keeping, Exit> {
+        // A recovered run is kept under the time when it began.
+        let began = settings.past.and_then(|past| past.began(plan)).unwrap_or_else(machine::now_unix);
+        let mut keeping = Keeping::begin(&settings.keep, false, began, self.view.language)
+            .map_err(|text| self.refuse(&text, Exit::Usage))?;
+        if let Some(text) = &settings.file {
+            keeping.keep_plan(redaction::file(plan, text, settings.with_secrets));
+        }
+        Ok(keeping)
     }
 
     /// Says that a warm-up begins. On a terminal the line that begins the table says it.
@@ -347,34 +344,6 @@ impl Load {
         }
         let (language, span) = (self.view.language, plan.warmup.as_secs_f64());
         output::note(&language.pick(format!("onrush: warming up for {span}s"), format!("onrush: 预热 {span}s")));
-    }
-
-    /// Resolves each target, with its TLS client configuration, and sets the plan's target policy. `target_policy`: the
-    /// consented policy.
-    pub(crate) fn routes(
-        &self,
-        plan: &mut Plan,
-        connection: &Connection,
-        target_policy: Option<TargetPolicy>,
-    ) -> Result<Vec<TargetAccess>, Exit> {
-        let language = self.view.language;
-        // A consent for a question that is harmless for any host is none for the load.
-        let target_policy = target_policy.filter(|target_policy| *target_policy != TargetPolicy::Anywhere);
-        let loads: Vec<String> =
-            plan.scenarios.iter().map(|one| consent::load_in_words(&one.load, one.requests_most(), language)).collect();
-        let asking = Asking { connection, load: loads.join(language.pick("; ", "；")), language };
-        let mut targets = Vec::new();
-        for scenario in &mut plan.scenarios {
-            let connect_timeout = scenario.steps.first().expect("a scenario has a step").connect_timeout;
-            for target in &mut scenario.targets {
-                target.target_policy = target_policy.clone().unwrap_or_else(|| target.target_policy.clone());
-                targets.push((target, connect_timeout));
-            }
-        }
-        let routes = asking.routes(targets).map_err(|(text, exit)| self.refuse(&text, exit))?;
-        let target_policy = plan.scenarios[0].target().target_policy.clone();
-        *plan = plan.clone().reaching(&target_policy);
-        Ok(routes)
     }
 
     pub(crate) fn showing(&self, plan: &Plan, settings: &RunSettings) -> Showing {
@@ -414,23 +383,6 @@ impl Load {
             _ if counts.failed > 0 => Exit::Unmet,
             _ => Exit::Done,
         }
-    }
-
-    /// The schema of the target's services, if the plan needs it, and the target policy after consent.
-    pub(crate) fn described(&self, draft: &Draft) -> Result<Option<(Schema, TargetPolicy)>, Exit> {
-        let say = |wrong: grpc::GrpcCommandError| {
-            let (text, exit) = wrong.say(self.view.language);
-            self.refuse(&text, exit)
-        };
-        let Some(mut requested) = draft.reflection().map_err(|error| say(error.into()))? else { return Ok(None) };
-        if let Some(load) = &requested.load {
-            let load = consent::load_in_words(load, 1, self.view.language);
-            let asking = Asking { connection: &draft.connection, load, language: self.view.language };
-            let way = asking.way(&mut requested.target, requested.connect_timeout);
-            way.map_err(|(text, exit)| self.refuse(&text, exit))?;
-        }
-        let schema = grpc::reflected(&requested, requested.symbol.as_deref().unwrap_or_default()).map_err(say)?;
-        Ok(Some((schema, requested.target.target_policy)))
     }
 
     /// Lets signals end what this handle stops.

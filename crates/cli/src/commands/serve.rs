@@ -22,53 +22,14 @@ const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOS
 
 pub(crate) fn serve(args: &ServeArgs) -> Exit {
     let language = usage::language();
-    let listen = match args.listen.as_deref().map_or(Some(LISTEN_DEFAULT), read_address) {
-        Some(listen) => listen,
-        None => {
-            let value = args.listen.as_deref().unwrap_or_default();
-            output::complain(&language.pick(
-                format!("--listen wants an address and a port like 127.0.0.1:8080 or :8080, not '{value}'"),
-                format!("--listen 的值 '{value}' 无效：应为 127.0.0.1:8080 或 :8080 这样的地址和端口"),
-            ));
-            return Exit::Usage;
-        }
-    };
-    let threads = custom::check(args).and_then(|()| run::threads(args.threads.as_deref()));
-    let read = threads.and_then(|threads| Ok((threads, behavior(args)?)));
-    let (threads, behavior) = match read {
-        // Each thread of a custom protocol has a service of its own, with its own data.
-        Ok((_, behavior)) if args.protocol.is_some() && args.threads.is_none() => (1, behavior),
-        Ok(read) => read,
-        Err(error) => {
-            output::complain(&report::plan_error(&error, language));
-            return Exit::Usage;
-        }
-    };
-    let tls = match tls(args, listen.ip(), language) {
-        Ok(tls) => tls,
-        Err(text) => {
+    let options = match server_options(args, language) {
+        Ok(options) => options,
+        Err((text, exit)) => {
             output::complain(&text);
-            return Exit::Usage;
+            return exit;
         }
     };
-    let tcp = match args.tcp.as_deref().map(|text| tcp_address(text, listen, language)).transpose() {
-        Ok(tcp) => tcp,
-        Err(text) => {
-            output::complain(&text);
-            return Exit::Usage;
-        }
-    };
-    let protocol = args.protocol.clone();
-    let scheme = custom::scheme(args.protocol.as_deref(), tls.is_some());
-    host::raise_descriptor_limit();
-    let driver = match driver::choose(args.driver.choice()) {
-        Ok(driver) => driver.kind,
-        Err(error) => {
-            output::complain(&report::driver_error(&error, language));
-            return Exit::System;
-        }
-    };
-    let server = match Server::start(&ServeOptions { listen, threads, driver, behavior, tls, tcp, protocol }) {
+    let server = match Server::start(&options) {
         Ok(server) => server,
         Err(error) => {
             output::complain(&serve_error(&error, language));
@@ -82,6 +43,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Exit {
         output::complain(&serve_error(&ServeError::System(error), language));
         return Exit::System;
     }
+    let scheme = custom::scheme(options.protocol.as_deref(), options.tls.is_some());
     let address = server.address();
     let and_tcp = server.tcp_address().map_or(String::new(), |tcp| {
         language.pick(format!("listening on tcp://{tcp}\n"), format!("正在监听 tcp://{tcp}\n"))
@@ -98,6 +60,32 @@ pub(crate) fn serve(args: &ServeArgs) -> Exit {
     server.stop();
     output::note(stats.trim_end());
     Exit::Done
+}
+
+/// The options of the server; or the error, and its exit code.
+fn server_options(args: &ServeArgs, language: Language) -> Result<ServeOptions, (String, Exit)> {
+    let wrong = |text: String| (text, Exit::Usage);
+    let listen = args.listen.as_deref().map_or(Some(LISTEN_DEFAULT), read_address).ok_or_else(|| {
+        let value = args.listen.as_deref().unwrap_or_default();
+        wrong(language.pick(
+            format!("--listen wants an address and a port like 127.0.0.1:8080 or :8080, not '{value}'"),
+            format!("--listen 的值 '{value}' 无效：应为 127.0.0.1:8080 或 :8080 这样的地址和端口"),
+        ))
+    })?;
+    let threads = custom::check(args).and_then(|()| run::threads(args.threads.as_deref()));
+    let read = threads.and_then(|threads| Ok((threads, behavior(args)?)));
+    let (threads, behavior) = match read.map_err(|error| wrong(report::plan_error(&error, language)))? {
+        // Each thread of a custom protocol has a service of its own, with its own data.
+        (_, behavior) if args.protocol.is_some() && args.threads.is_none() => (1, behavior),
+        read => read,
+    };
+    let tls = tls(args, listen.ip(), language).map_err(wrong)?;
+    let tcp = args.tcp.as_deref().map(|text| tcp_address(text, listen, language)).transpose().map_err(wrong)?;
+    host::raise_descriptor_limit();
+    let driver = driver::choose(args.driver.choice())
+        .map_err(|error| (report::driver_error(&error, language), Exit::System))?
+        .kind;
+    Ok(ServeOptions { listen, threads, driver, behavior, tls, tcp, protocol: args.protocol.clone() })
 }
 
 /// The address for plain TCP; or the error.

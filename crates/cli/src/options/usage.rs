@@ -125,11 +125,7 @@ fn is_load() -> bool {
 }
 
 fn mistake(error: &clap::Error, language: Language) -> String {
-    let context = |kind: ContextKind| match error.get(kind) {
-        Some(ContextValue::String(text)) => Some(text.clone()),
-        Some(ContextValue::Strings(texts)) => Some(texts.join(language.pick(", ", "、"))),
-        _ => None,
-    };
+    let context = |kind: ContextKind| context(error, kind, language);
     let pick = |en: String, zh: String| language.pick(en, zh);
     let arg = habits::whole(&context(ContextKind::InvalidArg).unwrap_or_default(), &typed());
     let value = context(ContextKind::InvalidValue).unwrap_or_default();
@@ -137,90 +133,20 @@ fn mistake(error: &clap::Error, language: Language) -> String {
         ErrorKind::UnknownArgument => {
             let near =
                 context(ContextKind::SuggestedArg).filter(|meant| did_you_mean(&arg, [meant.as_str()]).is_some());
-            let command = words::command_of(&std::env::args_os().collect::<Vec<_>>()).unwrap_or_default();
-            let meant = match (foreign::meant(&arg, &command), near) {
-                (Some(meant), _) => {
-                    let said = meant.say(language);
-                    pick(format!("; {said}"), format!("；{said}"))
-                }
-                (None, Some(meant)) => pick(format!(", did you mean '{meant}'?"), format!("，是否想写 '{meant}'？")),
-                (None, None) => String::new(),
-            };
-            if let Some(time) = negative_time() {
-                let positive = time.trim_start_matches('-');
-                pick(
-                    format!("'{time}' is a negative time; a time is at least 0, like {positive}"),
-                    format!("'{time}' 是负数；时间不能小于 0，例如 {positive}"),
-                )
-            } else if arg.starts_with('-') {
-                pick(format!("unknown flag '{arg}'{meant}"), format!("未知参数 '{arg}'{meant}"))
-            } else if let Some(plain) = plain_flag(&arg) {
-                pick(
-                    format!("'{arg}' begins with a dash of printed text; write {plain} with a hyphen"),
-                    format!("'{arg}' 开头的是排版用的破折号；请改用连字符写成 {plain}"),
-                )
-            } else if !is_load() {
-                pick(format!("unexpected argument '{arg}'"), format!("多出了参数 '{arg}'"))
-            } else {
-                several::say(&typed(), language).unwrap_or_else(|| {
-                    pick(
-                        format!("unexpected argument '{arg}'; one URL is loaded at a time"),
-                        format!("多出了 '{arg}'；一次只压测一个 URL"),
-                    )
-                })
-            }
+            unknown_argument(&arg, near, language)
         }
         ErrorKind::InvalidValue if value.is_empty() => {
             pick(format!("'{arg}' needs a value"), format!("'{arg}' 后面缺少值"))
         }
         ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
-            let valid = context(ContextKind::ValidValue).unwrap_or_default();
-            let valid = if valid.is_empty() {
-                ["bash", "elvish", "fish", "powershell", "zsh"].join(language.pick(", ", "、"))
-            } else {
-                valid
-            };
-            let file = if value.ends_with(".html") { "--html" } else { "--json" };
-            let more = match arg.starts_with("--output") && value.contains(['.', '/']) {
-                true => pick(format!("; a file is {file} {value}"), format!("；写入文件请用 {file} {value}")),
-                false => String::new(),
-            };
-            pick(
-                format!("'{value}' is not valid for '{arg}'; it takes {valid}{more}"),
-                format!("'{value}' 不是 '{arg}' 的有效值；可选：{valid}{more}"),
-            )
+            invalid_value(&arg, &value, context(ContextKind::ValidValue).unwrap_or_default(), language)
         }
         ErrorKind::ArgumentConflict => {
-            let other = context(ContextKind::PriorArg).unwrap_or_default();
-            if arg.is_empty() || other.is_empty() {
-                if let Some((arg, plain)) = typed_dash() {
-                    return pick(
-                        format!("'{arg}' begins with a dash of printed text; write {plain} with a hyphen"),
-                        format!("'{arg}' 开头的是排版用的破折号；请改用连字符写成 {plain}"),
-                    );
-                }
-                several::say(&typed(), language).unwrap_or_else(|| {
-                    pick(
-                        "one URL is loaded at a time, and flags stand behind their command".to_owned(),
-                        "一次只压测一个 URL，参数写在命令之后".to_owned(),
-                    )
-                })
-            } else if arg == other {
-                pick(format!("'{arg}' was given twice; give it once"), format!("'{arg}' 重复；请只写一次"))
-            } else {
-                pick(format!("'{arg}' and '{other}' do not go together"), format!("'{arg}' 和 '{other}' 不能同时使用"))
-            }
+            argument_conflict(&arg, &context(ContextKind::PriorArg).unwrap_or_default(), language)
         }
         ErrorKind::MissingRequiredArgument => pick(format!("{arg} is missing"), format!("缺少 {arg}")),
         ErrorKind::TooManyValues | ErrorKind::WrongNumberOfValues | ErrorKind::TooFewValues | ErrorKind::NoEquals => {
-            let flag = arg.split(['=', ' ']).next().unwrap_or_default();
-            if typed().iter().any(|word| word.strip_prefix(flag).is_some_and(|rest| rest.starts_with('='))) {
-                return pick(
-                    format!("'{flag}' is a switch and takes no value; leave out what stands behind '='"),
-                    format!("'{flag}' 是开关，不带值；请去掉 '=' 及其后的内容"),
-                );
-            }
-            pick(format!("'{arg}' has a wrong number of values"), format!("'{arg}' 的值个数不对"))
+            wrong_count(&arg, language)
         }
         ErrorKind::InvalidSubcommand => {
             let name = context(ContextKind::InvalidSubcommand).unwrap_or_default();
@@ -238,4 +164,105 @@ fn mistake(error: &clap::Error, language: Language) -> String {
             pick(line.clone(), format!("命令行有误：{line}"))
         }
     }
+}
+
+/// What the parser says about its error, as text.
+fn context(error: &clap::Error, kind: ContextKind, language: Language) -> Option<String> {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        Some(ContextValue::Strings(texts)) => Some(texts.join(language.pick(", ", "、"))),
+        _ => None,
+    }
+}
+
+/// The error message for a word that no flag and no URL is. `near`: a flag with a similar name.
+fn unknown_argument(arg: &str, near: Option<String>, language: Language) -> String {
+    let pick = |en: String, zh: String| language.pick(en, zh);
+    let command = words::command_of(&std::env::args_os().collect::<Vec<_>>()).unwrap_or_default();
+    let meant = match (foreign::meant(arg, &command), near) {
+        (Some(meant), _) => {
+            let said = meant.say(language);
+            pick(format!("; {said}"), format!("；{said}"))
+        }
+        (None, Some(meant)) => pick(format!(", did you mean '{meant}'?"), format!("，是否想写 '{meant}'？")),
+        (None, None) => String::new(),
+    };
+    if let Some(time) = negative_time() {
+        let positive = time.trim_start_matches('-');
+        pick(
+            format!("'{time}' is a negative time; a time is at least 0, like {positive}"),
+            format!("'{time}' 是负数；时间不能小于 0，例如 {positive}"),
+        )
+    } else if arg.starts_with('-') {
+        pick(format!("unknown flag '{arg}'{meant}"), format!("未知参数 '{arg}'{meant}"))
+    } else if let Some(plain) = plain_flag(arg) {
+        printed_dash(arg, &plain, language)
+    } else if !is_load() {
+        pick(format!("unexpected argument '{arg}'"), format!("多出了参数 '{arg}'"))
+    } else {
+        several::say(&typed(), language).unwrap_or_else(|| {
+            pick(
+                format!("unexpected argument '{arg}'; one URL is loaded at a time"),
+                format!("多出了 '{arg}'；一次只压测一个 URL"),
+            )
+        })
+    }
+}
+
+/// The error message for a flag with a dash in place of its hyphen.
+fn printed_dash(arg: &str, plain: &str, language: Language) -> String {
+    language.pick(
+        format!("'{arg}' begins with a dash of printed text; write {plain} with a hyphen"),
+        format!("'{arg}' 开头的是排版用的破折号；请改用连字符写成 {plain}"),
+    )
+}
+
+/// The error message for a value that its flag does not take. `valid`: the values that the parser names.
+fn invalid_value(arg: &str, value: &str, valid: String, language: Language) -> String {
+    let valid = if valid.is_empty() {
+        ["bash", "elvish", "fish", "powershell", "zsh"].join(language.pick(", ", "、"))
+    } else {
+        valid
+    };
+    let file = if value.ends_with(".html") { "--html" } else { "--json" };
+    let more = match arg.starts_with("--output") && value.contains(['.', '/']) {
+        true => language.pick(format!("; a file is {file} {value}"), format!("；写入文件请用 {file} {value}")),
+        false => String::new(),
+    };
+    language.pick(
+        format!("'{value}' is not valid for '{arg}'; it takes {valid}{more}"),
+        format!("'{value}' 不是 '{arg}' 的有效值；可选：{valid}{more}"),
+    )
+}
+
+/// The error message for arguments that exclude each other.
+fn argument_conflict(arg: &str, other: &str, language: Language) -> String {
+    let pick = |en: String, zh: String| language.pick(en, zh);
+    if arg.is_empty() || other.is_empty() {
+        if let Some((arg, plain)) = typed_dash() {
+            return printed_dash(&arg, &plain, language);
+        }
+        several::say(&typed(), language).unwrap_or_else(|| {
+            pick(
+                "one URL is loaded at a time, and flags stand behind their command".to_owned(),
+                "一次只压测一个 URL，参数写在命令之后".to_owned(),
+            )
+        })
+    } else if arg == other {
+        pick(format!("'{arg}' was given twice; give it once"), format!("'{arg}' 重复；请只写一次"))
+    } else {
+        pick(format!("'{arg}' and '{other}' do not go together"), format!("'{arg}' 和 '{other}' 不能同时使用"))
+    }
+}
+
+/// The error message for a flag with too many or too few values.
+fn wrong_count(arg: &str, language: Language) -> String {
+    let flag = arg.split(['=', ' ']).next().unwrap_or_default();
+    if typed().iter().any(|word| word.strip_prefix(flag).is_some_and(|rest| rest.starts_with('='))) {
+        return language.pick(
+            format!("'{flag}' is a switch and takes no value; leave out what stands behind '='"),
+            format!("'{flag}' 是开关，不带值；请去掉 '=' 及其后的内容"),
+        );
+    }
+    language.pick(format!("'{arg}' has a wrong number of values"), format!("'{arg}' 的值个数不对"))
 }

@@ -3,76 +3,75 @@
 use crate::recorder::Recorder;
 use crate::{Served, output, text};
 
+/// Wrong files of curl commands, and what is said in English and Chinese.
+const MISTAKES: &[(&str, &str, &str)] = &[
+    ("", "no curl command", "没有 curl 命令"),
+    ("# nothing\n\n", "no curl command", "没有 curl 命令"),
+    ("curl http://h/\ncurl 'http://h/", "line 2: the quote ' does not end", "第 2 行：引号 ' 没有结束"),
+    (
+        "curl http://h/ -d @/no/such/file",
+        "line 1: cannot read the file '/no/such/file' given to -d",
+        "第 1 行：无法读取",
+    ),
+    (
+        "\ncurl http://h/ -F a=@/no/such/file",
+        "line 2: cannot read the file '/no/such/file' given to -F",
+        "第 2 行：无法读取",
+    ),
+    ("curl http://h/ --no-such-flag", "line 1: the flag --no-such-flag of curl is not known", "不认识 curl 的参数"),
+    ("curl http://h/ -sW", "the flag -W of curl is not known", "不认识 curl 的参数 -W"),
+    (
+        "curl http://h/ --socks4 p:1",
+        "--socks4: a load goes through proxies of HTTP",
+        "压测只支持 HTTP、HTTPS 和 SOCKS5 代理",
+    ),
+    ("curl http://h/ -c jar", "--cookie-jar: cookies of answers are not kept", "暂不保存响应中的 Cookie"),
+    ("curl http://h/ --digest -u a:b", "--digest: this way of authentication", "不支持这种认证方式"),
+    ("curl http://h/ -u name", "-u wants name:password", "-u 需要"),
+    ("curl -s", "the curl command has no URL", "没有 URL"),
+    ("curl ftp://h/", "unknown scheme 'ftp'", "'ftp' 无法识别"),
+    ("curl 'http://h/{a,b'", "braces or brackets", "花括号或方括号"),
+    ("curl 'http://h/[1-2000]'", "more than 1000 commands and URLs", "超过 1000 条"),
+    ("curl ws://h/", "for ws:// leave out the word curl: onrush ws://h/", "ws:// 请去掉 curl 一词"),
+    ("curl grpcs://h/a.B/C", "for grpcs:// leave out the word curl", "grpcs:// 请去掉 curl 一词"),
+    ("curl tcp://h:1", "for tcp:// leave out the word curl", "tcp:// 请去掉 curl 一词"),
+    ("curl http://h/ -C 3 -d abc", "-C 3 leaves nothing of the 3 bytes", "-C 3 之后没有内容可发"),
+    ("curl http://h/ --proto-default ftp", "--proto-default of curl wants http or https", "应为 http 或 https"),
+    ("curl http://h/ -h", "--help of curl has no counterpart", "--help 在压测中没有对应的含义"),
+    ("curl http://h/ -d a -F b=c", "cannot both be there", "不能同时使用"),
+    ("curl http://h/ -I -d a", "-I and -d, -F or -T cannot both", "不能同时使用"),
+    ("curl http://h/ -d", "the flag -d of curl wants a value", "后面需要一个值"),
+    ("curl http://h/ -m abc", "--max-time of curl wants seconds", "--max-time 的值 'abc' 无效：应为秒数"),
+    ("curl http://h/ -F novalue", "-F of curl wants name=content", "-F 的值 'novalue' 无效：应为名称=内容"),
+    ("wget http://h/", "'wget' is not curl", "'wget' 不是 curl"),
+    ("curl http://$HOST/", "'$HOST' needs a running shell", "需要由 shell 执行"),
+    ("curl http://h/ -G -d 'a b'", "it holds a space or a control character", "不是有效的 URL"),
+    ("curl http://h/ --request-target $'a\\r\\nX: y'", "it holds a space or a control character", "不是有效的 URL"),
+    ("curl http://h/ -0 -T -", "HTTP/1.0 knows no chunks", "HTTP/1.0 不支持分块传输"),
+    ("curl http://h/ -0 -d a -H 'Transfer-Encoding: chunked'", "HTTP/1.0 knows no chunks", "HTTP/1.0 不支持分块传输"),
+    ("curl http://h/ -T a -d b", "-T and -d or -F cannot both", "不能同时使用"),
+    ("curl http://h/ -F 'a=b;type=c'", "-F of curl wants a type like", "形如 ;type=text/plain 的类型"),
+    ("curl http://h/ -F 'a=b;encoder=quoted-printable'", "the encoder base64", "base64、8bit"),
+    ("curl http://h/ -C x", "--continue-at of curl wants a number of bytes", "字节数"),
+    ("curl http://h/ --no-alpn", "--no-alpn of curl has no counterpart", "--no-alpn 在压测中没有对应的含义"),
+    ("curl http://h/ --no-data x", "the flag --no-data of curl is not known", "不认识 curl 的参数 --no-data"),
+    ("curl 'http://h/?ids[1]=a'", "braces or brackets", "花括号或方括号"),
+    ("fetch(\"http://h/\", {});", "this is fetch, not curl; choose \"Copy as cURL (bash)\"", "复制为 cURL (bash)"),
+    ("\n$session = New-Object X\nInvoke-WebRequest", "line 2: this is PowerShell", "第 2 行：这是 PowerShell"),
+    ("c\0u\0r\0l\0 \0h\0", "the file is UTF-16; save it as UTF-8", "文件是 UTF-16 编码"),
+    ("curl http://h/ -H 'No colon'", "has no colon", "缺少冒号"),
+    ("curl http://h/ --resolve h:80", "--resolve wants host:port:address", "--resolve 的值"),
+    ("curl http://h/ --connect-to a:b", "--connect-to wants", "--connect-to 的值"),
+    ("curl http://h/ --dat x", "may be --data or --data-ascii", "可能是 --data 或 --data-ascii"),
+];
+
 #[test]
 fn mistakes_are_named_with_their_place() {
     let folder = std::env::temp_dir().join(format!("onrush-mistakes-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     let file = folder.join("commands.txt");
     let path = file.to_string_lossy().into_owned();
-    for (content, en, zh) in [
-        ("", "no curl command", "没有 curl 命令"),
-        ("# nothing\n\n", "no curl command", "没有 curl 命令"),
-        ("curl http://h/\ncurl 'http://h/", "line 2: the quote ' does not end", "第 2 行：引号 ' 没有结束"),
-        (
-            "curl http://h/ -d @/no/such/file",
-            "line 1: cannot read the file '/no/such/file' given to -d",
-            "第 1 行：无法读取",
-        ),
-        (
-            "\ncurl http://h/ -F a=@/no/such/file",
-            "line 2: cannot read the file '/no/such/file' given to -F",
-            "第 2 行：无法读取",
-        ),
-        ("curl http://h/ --no-such-flag", "line 1: the flag --no-such-flag of curl is not known", "不认识 curl 的参数"),
-        ("curl http://h/ -sW", "the flag -W of curl is not known", "不认识 curl 的参数 -W"),
-        (
-            "curl http://h/ --socks4 p:1",
-            "--socks4: a load goes through proxies of HTTP",
-            "压测只支持 HTTP、HTTPS 和 SOCKS5 代理",
-        ),
-        ("curl http://h/ -c jar", "--cookie-jar: cookies of answers are not kept", "暂不保存响应中的 Cookie"),
-        ("curl http://h/ --digest -u a:b", "--digest: this way of authentication", "不支持这种认证方式"),
-        ("curl http://h/ -u name", "-u wants name:password", "-u 需要"),
-        ("curl -s", "the curl command has no URL", "没有 URL"),
-        ("curl ftp://h/", "unknown scheme 'ftp'", "'ftp' 无法识别"),
-        ("curl 'http://h/{a,b'", "braces or brackets", "花括号或方括号"),
-        ("curl 'http://h/[1-2000]'", "more than 1000 commands and URLs", "超过 1000 条"),
-        ("curl ws://h/", "for ws:// leave out the word curl: onrush ws://h/", "ws:// 请去掉 curl 一词"),
-        ("curl grpcs://h/a.B/C", "for grpcs:// leave out the word curl", "grpcs:// 请去掉 curl 一词"),
-        ("curl tcp://h:1", "for tcp:// leave out the word curl", "tcp:// 请去掉 curl 一词"),
-        ("curl http://h/ -C 3 -d abc", "-C 3 leaves nothing of the 3 bytes", "-C 3 之后没有内容可发"),
-        ("curl http://h/ --proto-default ftp", "--proto-default of curl wants http or https", "应为 http 或 https"),
-        ("curl http://h/ -h", "--help of curl has no counterpart", "--help 在压测中没有对应的含义"),
-        ("curl http://h/ -d a -F b=c", "cannot both be there", "不能同时使用"),
-        ("curl http://h/ -I -d a", "-I and -d, -F or -T cannot both", "不能同时使用"),
-        ("curl http://h/ -d", "the flag -d of curl wants a value", "后面需要一个值"),
-        ("curl http://h/ -m abc", "--max-time of curl wants seconds", "--max-time 的值 'abc' 无效：应为秒数"),
-        ("curl http://h/ -F novalue", "-F of curl wants name=content", "-F 的值 'novalue' 无效：应为名称=内容"),
-        ("wget http://h/", "'wget' is not curl", "'wget' 不是 curl"),
-        ("curl http://$HOST/", "'$HOST' needs a running shell", "需要由 shell 执行"),
-        ("curl http://h/ -G -d 'a b'", "it holds a space or a control character", "不是有效的 URL"),
-        ("curl http://h/ --request-target $'a\\r\\nX: y'", "it holds a space or a control character", "不是有效的 URL"),
-        ("curl http://h/ -0 -T -", "HTTP/1.0 knows no chunks", "HTTP/1.0 不支持分块传输"),
-        (
-            "curl http://h/ -0 -d a -H 'Transfer-Encoding: chunked'",
-            "HTTP/1.0 knows no chunks",
-            "HTTP/1.0 不支持分块传输",
-        ),
-        ("curl http://h/ -T a -d b", "-T and -d or -F cannot both", "不能同时使用"),
-        ("curl http://h/ -F 'a=b;type=c'", "-F of curl wants a type like", "形如 ;type=text/plain 的类型"),
-        ("curl http://h/ -F 'a=b;encoder=quoted-printable'", "the encoder base64", "base64、8bit"),
-        ("curl http://h/ -C x", "--continue-at of curl wants a number of bytes", "字节数"),
-        ("curl http://h/ --no-alpn", "--no-alpn of curl has no counterpart", "--no-alpn 在压测中没有对应的含义"),
-        ("curl http://h/ --no-data x", "the flag --no-data of curl is not known", "不认识 curl 的参数 --no-data"),
-        ("curl 'http://h/?ids[1]=a'", "braces or brackets", "花括号或方括号"),
-        ("fetch(\"http://h/\", {});", "this is fetch, not curl; choose \"Copy as cURL (bash)\"", "复制为 cURL (bash)"),
-        ("\n$session = New-Object X\nInvoke-WebRequest", "line 2: this is PowerShell", "第 2 行：这是 PowerShell"),
-        ("c\0u\0r\0l\0 \0h\0", "the file is UTF-16; save it as UTF-8", "文件是 UTF-16 编码"),
-        ("curl http://h/ -H 'No colon'", "has no colon", "缺少冒号"),
-        ("curl http://h/ --resolve h:80", "--resolve wants host:port:address", "--resolve 的值"),
-        ("curl http://h/ --connect-to a:b", "--connect-to wants", "--connect-to 的值"),
-        ("curl http://h/ --dat x", "may be --data or --data-ascii", "可能是 --data 或 --data-ascii"),
-    ] {
+    for (content, en, zh) in MISTAKES {
         std::fs::write(&file, content).expect("a file");
         for (language, wanted) in [("en", en), ("zh", zh)] {
             let ended = output(&["--lang", language, "-p", &path]);
@@ -155,17 +154,8 @@ fn redirects_are_requests_of_their_own() {
             assert_eq!((of("/statuses/302"), of("/statuses/200")), (Some(200), Some(200)));
         }
     }
-    // Secrets are not sent to other hosts.
     let elsewhere = Recorder::start("elsewhere");
-    let url = format!("http://127.0.0.1:{}/away/http/{}", recorder.port, elsewhere.port);
-    let words =
-        ["--quiet", "-c", "1", "-n", "1", "curl", "-L", "-u", "a:b", "-H", "Cookie: c=d", "-H", "X-Own: 1", &url];
-    assert!(output(&words).status.success());
-    let (first, second) = (recorder.take(), elsewhere.take());
-    assert!(first[0].value("authorization").is_some() && first[0].value("cookie").is_some());
-    assert!(second[0].value("authorization").is_none() && second[0].value("cookie").is_none(), "{second:?}");
-    assert_eq!(second[0].value("host"), Some(format!("localhost:{}", elsewhere.port).as_str()));
-    assert!(second[0].value("x-own").is_some());
+    check_secrets(&recorder, &elsewhere);
     // Host overrides also hold for redirects.
     let url = format!("http://127.0.0.1:{}/away/http/{}", recorder.port, elsewhere.port);
     let (resolve, connect) = (
@@ -184,7 +174,24 @@ fn redirects_are_requests_of_their_own() {
     assert_eq!((ended.status.code(), report["requests"]["failed"].as_u64()), (Some(0), Some(0)), "{report:#}");
     let status = |name: &str| report["statuses"][name].as_u64().unwrap_or(0);
     assert_eq!(status("302"), 2 * status("200"), "{report:#}");
-    // A redirect loop ends.
+    check_ends(&recorder);
+}
+
+/// Secrets are not sent to other hosts.
+fn check_secrets(recorder: &Recorder, elsewhere: &Recorder) {
+    let url = format!("http://127.0.0.1:{}/away/http/{}", recorder.port, elsewhere.port);
+    let words =
+        ["--quiet", "-c", "1", "-n", "1", "curl", "-L", "-u", "a:b", "-H", "Cookie: c=d", "-H", "X-Own: 1", &url];
+    assert!(output(&words).status.success());
+    let (first, second) = (recorder.take(), elsewhere.take());
+    assert!(first[0].value("authorization").is_some() && first[0].value("cookie").is_some());
+    assert!(second[0].value("authorization").is_none() && second[0].value("cookie").is_none(), "{second:?}");
+    assert_eq!(second[0].value("host"), Some(format!("localhost:{}", elsewhere.port).as_str()));
+    assert!(second[0].value("x-own").is_some());
+}
+
+/// A redirect loop ends, and so does a redirect to a port on which nobody listens.
+fn check_ends(recorder: &Recorder) {
     let url = format!("http://127.0.0.1:{}/redirect/302/loop", recorder.port);
     let ended = output(&["--output", "json", "-c", "2", "-n", "10", "-L", "--max-redirs", "3", &url]);
     let report = crate::report(&ended);

@@ -1,105 +1,18 @@
 //! gRPC against a server on grpc-go (`tests/peers/grpc`), and grpcurl against ours.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+mod json_cases;
+mod mistake_cases;
+mod peer;
+
+use std::io::Write;
+use std::process::{Command, Stdio};
 
 use crate::authority::{Authority, GOOD};
-use crate::binary::{Served, onrush, output, report, text};
+use crate::binary::{Served, onrush, output, text};
 use crate::{closed_port, usage};
-
-static NUMBER: AtomicU32 = AtomicU32::new(0);
-
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn tool(name: &str) -> PathBuf {
-    let tool = root().join("target/tools").join(name);
-    assert!(tool.exists(), "{name} is missing; `cargo xtask test` installs it with go");
-    tool
-}
-
-/// A file of the peer, or of the target.
-fn proto(name: &str) -> String {
-    root().join("crates").join(name).display().to_string()
-}
-
-fn peer_protos() -> String {
-    format!("{}:{}", proto("cli/tests/peers/grpc/proto"), proto("target/proto"))
-}
-
-fn folder() -> PathBuf {
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let folder = std::env::temp_dir().join(format!("onrush-grpc-{}-{number}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
-    folder
-}
-
-/// A server on grpc-go.
-struct Peer {
-    child: Child,
-    address: String,
-    counter: String,
-    folder: PathBuf,
-}
-
-impl Peer {
-    fn start(flags: &[&str]) -> Self {
-        Self::with(flags, folder())
-    }
-
-    fn with(flags: &[&str], folder: PathBuf) -> Self {
-        let log = folder.join("messages").display().to_string();
-        let mut child = Command::new(tool("grpcpeer"))
-            .args(["serve", "-proto", &peer_protos(), "-log", &log])
-            .args(flags)
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the peer starts");
-        let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("a line");
-        let (address, counter) = line.trim().split_once(' ').expect("two addresses");
-        Self { child, address: address.to_owned(), counter: counter.to_owned(), folder }
-    }
-
-    fn url(&self, path: &str) -> String {
-        format!("grpc://{}{path}", self.address)
-    }
-
-    /// The number of calls that it has counted.
-    fn calls(&self) -> u64 {
-        let mut stream = TcpStream::connect(&self.counter).expect("the peer listens");
-        stream.write_all(b"GET / HTTP/1.0\r\n\r\n").expect("it reads");
-        let mut response = String::new();
-        stream.read_to_string(&mut response).expect("it answers");
-        response.lines().last().and_then(|line| line.parse().ok()).expect("a number")
-    }
-
-    /// The messages that it received: their bytes, and their JSON.
-    fn messages(&self) -> Vec<String> {
-        self.calls();
-        let log = std::fs::read_to_string(self.folder.join("messages")).expect("a log");
-        log.lines().map(str::to_owned).collect()
-    }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        // It may have ended by itself; then there is nothing to end.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
-}
-
-fn run(args: &[&str]) -> serde_json::Value {
-    let done = output(&[args, &["--output", "json"]].concat());
-    assert!(done.status.code().is_some_and(|code| code <= 1), "{args:?}: {}", text(&done.stderr));
-    report(&done)
-}
+use json_cases::{REFUSED, UNDERSTOOD};
+use mistake_cases::MISTAKES;
+use peer::{Peer, folder, peer_protos, proto, run, tool};
 
 #[test]
 fn what_grpc_go_counts_is_what_we_count() {
@@ -431,73 +344,7 @@ fn a_word_is_a_message() {
 /// JSON becomes what grpc-go makes of the same JSON.
 #[test]
 fn json_is_understood_as_by_others() {
-    let cases = [
-        r#"{}"#,
-        r#"{"name":"世界 \u00e9\n\"quoted\" \"}"#,
-        r#"{"picture":"AAECAwQF/w=="}"#,
-        r#"{"picture":"_-8"}"#,
-        r#"{"kind":"FISH","kinds":["BIRD","OLD_FISH",2,"KIND_UNSPECIFIED"]}"#,
-        r#"{"kind":-7}"#,
-        r#"{"kind":99}"#,
-        r#"{"ages":{"a":"9223372036854775807"}}"#,
-        r#"{"ages":{"":-1}}"#,
-        r#"{"places":{"-5":{"lat":1.5,"lon":-2e10}}}"#,
-        r#"{"flags":{"true":"yes"}}"#,
-        r#"{"leaf":"green"}"#,
-        r#"{"meadow":{}}"#,
-        r#"{"grams":"0"}"#,
-        r#"{"mash":""}"#,
-        r#"{"born":"2024-02-29T23:59:59.123456789Z"}"#,
-        r#"{"born":"1960-01-01T00:00:00.5+08:00"}"#,
-        r#"{"slept":"-3.000000001s"}"#,
-        r#"{"slept":"315576000000s"}"#,
-        r#"{"weight":"-5","nick":"","raw":"AQ==","tame":false}"#,
-        r#"{"weight":null}"#,
-        r#"{"papers":{"a":[1,"x",null,true,{"b":{}}]}}"#,
-        r#"{"note":null}"#,
-        r#"{"note":[1,2]}"#,
-        r#"{"note":"text"}"#,
-        r#"{"list":[]}"#,
-        r#"{"list":[null,{"x":1}]}"#,
-        r#"{"mask":"name,inner.text,calledThis"}"#,
-        r#"{"nothing":{}}"#,
-        r#"{"any":{"@type":"type.googleapis.com/zoo.Place","lat":3}}"#,
-        r#"{"any":{"@type":"type.googleapis.com/google.protobuf.Duration","value":"1.5s"}}"#,
-        r#"{"inner":{"text":"a","children":[{"text":"b"},{}]}}"#,
-        r#"{"legs":0}"#,
-        r#"{"d":"-Infinity","f":"Infinity"}"#,
-        r#"{"d":-0.5,"f":1.5e-45}"#,
-        r#"{"d":1.7976931348623157e308}"#,
-        r#"{"i32":-2147483648,"i64":"-9223372036854775808"}"#,
-        r#"{"u32":4294967295,"u64":"18446744073709551615"}"#,
-        r#"{"s32":-1,"s64":-1}"#,
-        r#"{"x32":1,"x64":"2","sx32":-3,"sx64":"-4"}"#,
-        r#"{"i32":1e2}"#,
-        r#"{"i32":"12"}"#,
-        r#"{"u32":3.0}"#,
-        r#"{"is_big":true}"#,
-        r#"{"packed":[1,2.5,"-Infinity"],"words":["","x"]}"#,
-        r#"{"packed":[],"words":null}"#,
-        r#"{"calledThis":"a"}"#,
-        r#"{"renamed":"a"}"#,
-    ];
-    let refused = [
-        r#"{"i32":2147483648}"#,
-        r#"{"u32":-1}"#,
-        r#"{"i32":1.5}"#,
-        r#"{"i32":"x"}"#,
-        r#"{"kind":"LION"}"#,
-        r#"{"picture":"!!"}"#,
-        r#"{"born":"yesterday"}"#,
-        r#"{"slept":"3"}"#,
-        r#"{"nosuch":1}"#,
-        r#"{"words":"x"}"#,
-        r#"{"words":[null]}"#,
-        r#"{"leaf":"x","grams":"1"}"#,
-        r#"{"flags":{"maybe":"x"}}"#,
-        r#"{"any":{"@type":"type.googleapis.com/no.Such"}}"#,
-    ];
-    let lines: String = cases.iter().chain(&refused).map(|case| format!("{case}\n")).collect();
+    let lines: String = UNDERSTOOD.iter().chain(REFUSED).map(|case| format!("{case}\n")).collect();
     let mut judge = Command::new(tool("grpcpeer"))
         .args(["json", "-proto", &peer_protos(), "-message", "zoo.Animal"])
         .stdin(Stdio::piped())
@@ -507,11 +354,11 @@ fn json_is_understood_as_by_others() {
     judge.stdin.take().expect("a pipe").write_all(lines.as_bytes()).expect("it reads");
     let judged = text(&judge.wait_with_output().expect("it ends").stdout);
     let judged: Vec<&str> = judged.lines().collect();
-    assert_eq!(judged.len(), cases.len() + refused.len());
+    assert_eq!(judged.len(), UNDERSTOOD.len() + REFUSED.len());
     let peer = Peer::start(&[]);
     let url = peer.url("/zoo.Mirror/ShowAll");
     let (mut differ, mut expected) = (Vec::new(), Vec::new());
-    for (case, said) in cases.iter().zip(&judged) {
+    for (case, said) in UNDERSTOOD.iter().zip(&judged) {
         let done = output(&[&url, "-d", case, "-n", "1", "-c", "1", "--quiet"]);
         match (said.starts_with("error"), done.status.code()) {
             (false, Some(0)) => expected.push((*case, *said)),
@@ -519,7 +366,7 @@ fn json_is_understood_as_by_others() {
             (is_error, code) => differ.push(format!("{case}: {said}, {is_error}, {code:?}: {}", text(&done.stderr))),
         }
     }
-    for (case, said) in refused.iter().zip(&judged[cases.len()..]) {
+    for (case, said) in REFUSED.iter().zip(&judged[UNDERSTOOD.len()..]) {
         let code = output(&[&url, "-d", case, "-n", "1", "-c", "1", "--quiet"]).status.code();
         if !said.starts_with("error") || code != Some(2) {
             differ.push(format!("{case}: {said}, {code:?}"));
@@ -593,96 +440,34 @@ fn mistakes_are_named() {
     let edition = write("edition.proto", "// new\nedition = \"2023\";\nmessage A { string a = 1; }\n");
     let lonely = write("lonely.proto", "syntax = \"proto3\";\nimport \"nowhere/at/all.proto\";\n");
     let noise = write("noise", "\u{1}\u{2}this is no set");
-    let bytes = write("lines", "{\"name\":\"a\"}\n{\"name\":5}\n");
-    let hello = proto("target/proto/hello.proto");
-    let (say, chat) = (peer.url("/hello.Greeter/SayHello"), peer.url("/hello.Greeter/Chat"));
-    let refused = format!("grpc://127.0.0.1:{}/a.B/C", closed_port());
-    let web = Served::start();
-    let at_bytes = format!("@{bytes}");
-    let (zoo, silent_say, none, way) = (
-        peer.url("/zoo.Mirror/Show"),
-        silent.url("/hello.Greeter/SayHello"),
-        peer.url("/hello.Greeter/SayGoodbye"),
-        peer.url("/hello.Greeter"),
-    );
-    let unknown = peer.url("/no.Such/Method");
-    let own_unknown = format!("{}/no.Such/Method", served.url.replace("http://", "grpc://"));
-    let cases: Vec<(Vec<&str>, i32, &str, &str)> = vec![
-        (
-            vec![&none],
-            2,
-            "has no method 'SayGoodbye'; it has: SayHello, SayHellos",
-            "没有方法 'SayGoodbye'；现有方法：SayHello",
-        ),
-        (
-            vec![&unknown],
-            2,
-            "knows no 'no.Such'; it has: ApiServer, hello.Greeter",
-            "没有 'no.Such'；现有服务：ApiServer",
-        ),
-        (vec![&own_unknown], 2, "knows no 'no.Such'", "没有 'no.Such'"),
-        (vec![&way], 2, "names no method", "不是方法名"),
-        (vec![&say, "-d", "{\"name\":5}"], 2, "line 1, column 9: invalid type", "第 1 行第 9 列"),
-        (
-            vec![&say, "-d", "{\n \"nam\": \"x\"}"],
-            2,
-            "line 2, column 6: unrecognized field name 'nam'",
-            "第 2 行第 6 列",
-        ),
-        (vec![&say, "-d", "{\"name\":"], 2, "hello.HelloRequest: line 1", "hello.HelloRequest 不符"),
-        (vec![&chat, "-d", &at_bytes], 2, "line 2, column 9", "第 2 行第 9 列"),
-        (vec![&say, "-d", "{} {}"], 2, "takes one message, and -d has 2", "只接收一条消息，-d 却有 2 条"),
-        (vec![&zoo, "-d", "word"], 2, "line 1, column 1", "第 1 行第 1 列"),
-        (vec![&silent_say], 3, "does not offer server reflection", "没有开启服务端反射"),
-        (vec![&refused], 3, "cannot ask 127.0.0.1", "无法向 127.0.0.1"),
-        (vec![&say, "--proto", &broken], 2, "broken.proto:3:14: expected an integer", "broken.proto:3:14"),
-        (vec![&say, "--proto", &edition], 2, "is written in an edition", "使用了 Protobuf edition"),
-        (
-            vec![&say, "--proto", &lonely],
-            2,
-            "lonely.proto:2:1: import 'nowhere/at/all.proto' not found",
-            "lonely.proto:2:1",
-        ),
-        (
-            vec![&say, "--proto", "/no/such.proto"],
-            2,
-            "cannot read the file '/no/such.proto' given to --proto",
-            "无法读取",
-        ),
-        (vec![&say, "--protoset", &noise], 2, "is no set of descriptions", "不是描述符集"),
-        (
-            vec![&say, "--proto", &hello, "--protoset", &noise],
-            2,
-            "--proto and --protoset cannot",
-            "--proto 和 --protoset 不能",
-        ),
-        (vec![&say, "--import-path", "/tmp"], 2, "--import-path needs --proto", "--import-path 需要同时用 --proto"),
-        (vec!["--proto", &hello, "http://a/"], 2, "--proto needs a grpc://", "--proto 需要 grpc://"),
-        (
-            vec![&say, "--message-interval", "1s"],
-            2,
-            "--message-interval needs a method that takes a stream",
-            "--message-interval 只能用于",
-        ),
-        (vec![&say, "--grpc-encoding", "zstd"], 2, "one of gzip, identity", "可选：gzip、identity"),
-        (vec![&say, "-X", "GET"], 2, "a gRPC call is a POST over HTTP/2", "通过 HTTP/2 发送的 POST"),
-        (vec![&say, "--http1.1"], 2, "--http1.1 and grpc:// cannot", "--http1.1 和 grpc:// 不能"),
-        (vec![&say, "--expect-status", "200"], 2, "statuses of gRPC like OK,NOT_FOUND", "gRPC 状态"),
-        (vec!["grpc", "list", "http://a/"], 2, "is not of gRPC", "不是 gRPC 地址"),
-        (vec!["grpc", "list"], 2, "try: onrush grpc list grpc://", "例如：onrush grpc list grpc://"),
-        (vec!["grpc"], 2, "a command is missing", "缺少命令"),
-        (vec!["grpc", "describe", &peer.address, "hello.Nobody"], 2, "knows no 'hello.Nobody'", "没有 'hello.Nobody'"),
-        (
-            vec!["grpc", "describe", "--proto", &hello, "hello.Nobody"],
-            2,
-            "nothing is called 'hello.Nobody'",
-            "没有名为 'hello.Nobody'",
-        ),
+    let lines = write("lines", "{\"name\":\"a\"}\n{\"name\":5}\n");
+    let greeter = |method: &str| peer.url(&format!("/hello.Greeter/{method}"));
+    let words = [
+        ("SAY", greeter("SayHello")),
+        ("CHAT", greeter("Chat")),
+        ("REFUSED", format!("grpc://127.0.0.1:{}/a.B/C", closed_port())),
+        ("LINES", format!("@{lines}")),
+        ("ZOO", peer.url("/zoo.Mirror/Show")),
+        ("SILENT", silent.url("/hello.Greeter/SayHello")),
+        ("NO_METHOD", greeter("SayGoodbye")),
+        ("SERVICE", peer.url("/hello.Greeter")),
+        ("UNKNOWN", peer.url("/no.Such/Method")),
+        ("OWN_UNKNOWN", format!("{}/no.Such/Method", served.url.replace("http://", "grpc://"))),
+        ("BROKEN", broken),
+        ("EDITION", edition),
+        ("LONELY", lonely),
+        ("NOISE", noise),
+        ("HELLO", proto("target/proto/hello.proto")),
+        ("ADDRESS", peer.address.clone()),
     ];
-    for (args, code, en, zh) in cases {
+    let web = Served::start();
+    let replaced =
+        |word: &&'static str| words.iter().find(|(name, _)| name == word).map_or(*word, |(_, real)| real.as_str());
+    for (line, code, en, zh) in MISTAKES {
+        let args: Vec<&str> = line.iter().map(replaced).collect();
         for (language, says) in [("en", en), ("zh", zh)] {
             let done = onrush(&args).args(["--lang", language]).output().expect("the binary starts");
-            usage::check(&done, code, says);
+            usage::check(&done, *code, says);
         }
     }
     drop(web);

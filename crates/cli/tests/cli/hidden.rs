@@ -122,6 +122,58 @@ impl Drop for Folder {
     }
 }
 
+/// Fields with a secret.
+const FIELDS: &[&str] = &[
+    "Authorization: Bearer VALUE",
+    "Proxy-Authorization: Basic VALUE",
+    "Cookie: a=b; session=VALUE",
+    "token: VALUE",
+    "X-Access-Token: VALUE",
+    "Private-Token: VALUE",
+    "PRIVATE-TOKEN: VALUE",
+    "api_key: VALUE",
+    "X-Api-Key: VALUE",
+    "access_token: VALUE",
+    "X-Auth-Token: VALUE",
+    "X-CSRF-Token: VALUE",
+    "X-Vault-Token: VALUE",
+    "X-Amz-Security-Token: VALUE",
+    "X-My-Secret: VALUE",
+    "Referer: http://me:VALUE@h/",
+    "X-Original-Url: /a?access_token=VALUE",
+];
+
+/// Queries with a secret.
+const QUERIES: &[&str] = &[
+    "access_token=VALUE",
+    "a=b&api_key=VALUE&c=d",
+    "token=VALUE",
+    "X-Amz-Signature=VALUE",
+    "user%5Bpassword%5D=VALUE",
+];
+
+/// Bodies with a secret.
+const BODIES: &[&str] = &[
+    "user=me&password=VALUE&x=y",
+    "{\"user\": \"me\", \"password\": \"VALUE\"}",
+    "{\"in\": {\"client_secret\": \"VALUE\", \"n\": 1}}",
+    "{\"in\": \"{\\\"access_token\\\":\\\"VALUE\\\"}\"}",
+    "<a><password>VALUE</password></a>",
+];
+
+/// Words of a curl command with a secret.
+const CURL_WORDS: &[&[&str]] = &[
+    &["-u", "me:VALUE"],
+    &["--oauth2-bearer", "VALUE"],
+    &["-b", "a=VALUE"],
+    &["-F", "token=VALUE", "-F", "x=y"],
+    &["-F", "password=VALUE;type=text/plain"],
+    &["--data-urlencode", "access_token=VALUE"],
+    &["--json", "{\"token\":\"VALUE\"}"],
+    &["-H", "X-Access-Token: VALUE"],
+    &["-e", "http://h/?token=VALUE"],
+];
+
 /// Ways for a secret into a load: words of a command line.
 fn carriers(echo: &Echo, served: &Served, folder: &Folder) -> Vec<Vec<String>> {
     let http = format!("http://127.0.0.1:{}", echo.port);
@@ -133,67 +185,27 @@ fn carriers(echo: &Echo, served: &Served, folder: &Folder) -> Vec<Vec<String>> {
     );
     let mut all: Vec<Vec<String>> = Vec::new();
     let mut add = |words: &[&str]| all.push(words.iter().map(|word| (*word).to_owned()).collect());
-    for field in [
-        "Authorization: Bearer VALUE",
-        "Proxy-Authorization: Basic VALUE",
-        "Cookie: a=b; session=VALUE",
-        "token: VALUE",
-        "X-Access-Token: VALUE",
-        "Private-Token: VALUE",
-        "PRIVATE-TOKEN: VALUE",
-        "api_key: VALUE",
-        "X-Api-Key: VALUE",
-        "access_token: VALUE",
-        "X-Auth-Token: VALUE",
-        "X-CSRF-Token: VALUE",
-        "X-Vault-Token: VALUE",
-        "X-Amz-Security-Token: VALUE",
-        "X-My-Secret: VALUE",
-        "Referer: http://me:VALUE@h/",
-        "X-Original-Url: /a?access_token=VALUE",
-    ] {
+    for field in FIELDS {
         let field = field.replace("VALUE", s);
         add(&["-H", &field, &format!("{http}/")]);
         if !field.starts_with("Proxy") && !field.starts_with("api_key") && !field.starts_with("access_token") {
             add(&["-H", &field, "--http2", &format!("{own}/echo"), "-d", "x"]);
         }
     }
-    for query in [
-        "access_token=VALUE",
-        "a=b&api_key=VALUE&c=d",
-        "token=VALUE",
-        "X-Amz-Signature=VALUE",
-        "user%5Bpassword%5D=VALUE",
-    ] {
+    for query in QUERIES {
         let query = query.replace("VALUE", s);
         add(&[&format!("{http}/?{query}")]);
         add(&[&format!("{http}/on?{query}"), "-L"]);
         add(&["curl", "-G", &format!("{http}/"), "-d", &query]);
     }
-    for body in [
-        "user=me&password=VALUE&x=y",
-        "{\"user\": \"me\", \"password\": \"VALUE\"}",
-        "{\"in\": {\"client_secret\": \"VALUE\", \"n\": 1}}",
-        "{\"in\": \"{\\\"access_token\\\":\\\"VALUE\\\"}\"}",
-        "<a><password>VALUE</password></a>",
-    ] {
+    for body in BODIES {
         let body = body.replace("VALUE", s);
         add(&["-d", &body, &format!("{http}/")]);
         let file = folder.file(&format!("body-{}", body.len()), &body);
         add(&["-d", &format!("@{file}"), &format!("{http}/")]);
         add(&["-d", &body, "--http2", &format!("{own}/echo")]);
     }
-    for words in [
-        &["-u", "me:VALUE"][..],
-        &["--oauth2-bearer", "VALUE"],
-        &["-b", "a=VALUE"],
-        &["-F", "token=VALUE", "-F", "x=y"],
-        &["-F", "password=VALUE;type=text/plain"],
-        &["--data-urlencode", "access_token=VALUE"],
-        &["--json", "{\"token\":\"VALUE\"}"],
-        &["-H", "X-Access-Token: VALUE"],
-        &["-e", "http://h/?token=VALUE"],
-    ] {
+    for words in CURL_WORDS {
         let words: Vec<String> = words.iter().map(|word| word.replace("VALUE", s)).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         add(&[&["curl"], &words[..], &[&format!("{http}/")]].concat());
@@ -264,91 +276,92 @@ fn no_view_of_a_load_shows_a_secret_unasked() {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// Wrong command lines with a secret.
+const MISTAKES: &[&[&str]] = &[
+    &["http://user:VALUE@host:99999/"],
+    &["http://user:pa VALUE@host:99999/"],
+    &["http://user:VALUE@host/"],
+    &["http://user:a/VALUE@host/"],
+    &["http://user:a#VALUE@host:99999/"],
+    &["http://host:99999/?access_token=VALUE"],
+    &["http://ho st/?api_key=VALUE"],
+    &["user:VALUE@host:99999"],
+    &["http:/user:VALUE@host/"],
+    &["ftp://user:VALUE@host/"],
+    &["htp://host/?token=VALUE"],
+    &["tcp://user:VALUE@host"],
+    &["ws://user:VALUE@host/"],
+    &["grpc://user:VALUE@host/a/B"],
+    &["grpc://host/a/B?token=VALUE"],
+    &["grpc://host/a?token=VALUE"],
+    &["hold", "http://user:VALUE@host:99999/"],
+    &["hold", "grpc://host/?token=VALUE"],
+    &["grpc", "list", "grpc://user:VALUE@host:99999"],
+    &["-H", "Authorization Bearer VALUE", "http://h/"],
+    &["-H", "X-Access-Token=VALUE", "http://h/"],
+    &["-H", "Private-Token VALUE", "http://h/"],
+    &["-H", "Coo kie: VALUE", "http://h/"],
+    &["-H", "Cookie: VALUE\u{1}", "http://h/"],
+    &["-H", "api_key: VALUE\r\nX: y", "http://h/"],
+    &["-H", "Authorization:", "VALUE", "http://h/"],
+    &["http://h/", "-H", "Authorization:", "Bearer", "VALUE"],
+    &["http://h/", "http://user:VALUE@h/"],
+    &["http://h/", "--no-such-flag=x", "-H", "token: VALUE"],
+    &["http://h/", "--access-token=VALUE"],
+    &["--expect-header", "X-Access-Token VALUE", "http://h/"],
+    &["--expect-header", "Authorization: /(VALUE/", "http://h/"],
+    &["--expect-header", "Set-Cookie: /[VALUE/", "http://h/"],
+    &["--expect-body", "/token=(VALUE/", "http://h/"],
+    &["--expect-json", "$.token == VALUE", "http://h/"],
+    &["--expect-json", "$.a[ == 'VALUE'", "-H", "token: VALUE", "http://h/"],
+    &["-c", "http://user:VALUE@h/", "http://h/"],
+    &["-n", "token: VALUE", "http://h/"],
+    &["-z", "Authorization: Bearer VALUE", "http://h/"],
+    &["-q", "access_token=VALUE", "http://h/"],
+    &["-X", "Authorization: VALUE", "http://h/"],
+    &["--expect-status", "token=VALUE", "http://h/"],
+    &["--stages", "token=VALUE", "http://h/"],
+    &["--connect-addresses", "http://user:VALUE@h/", "http://h/"],
+    &["--resolve", "user:VALUE@h", "http://h/"],
+    &["-d", "@/no/such/file?token=VALUE", "http://h/"],
+    &["--driver", "token=VALUE", "http://h/"],
+    &["--threads", "token=VALUE", "http://h/"],
+    &["--threshold", "token=VALUE", "http://h/"],
+    &["-p", "/no/such/file", "-H", "token: VALUE"],
+    &["curl", "-u", "me:VALUE", "http://h/", "--no-such"],
+    &["curl", "-u", "me:VALUE", "ftp://h/"],
+    &["curl", "-uVALUE", "http://h/"],
+    &["curl", "http://me:VALUE@h:0/"],
+    &["curl", "http://me:VALUE@h/{a}"],
+    &["curl", "http://me:a/VALUE@h/"],
+    &["curl", "-H", "Cookie VALUE", "http://h/"],
+    &["curl", "-m", "token=VALUE", "http://h/"],
+    &["curl", "-F", "token-VALUE", "-H", "token: token-VALUE", "http://h/"],
+    &["as", "wrk", "-t", "token=VALUE", "http://h/"],
+    &["as", "wrk", "http://user:VALUE@h:99999/"],
+    &["as", "hey", "-H", "Authorization VALUE", "http://h/"],
+    &["as", "ab", "-C", "VALUE", "-A", "user:VALUE", "http://h:99999/"],
+];
+
+/// Wrong lines of a file of commands, with a secret.
+const WRONG_LINES: &[&str] = &[
+    "curl http://h/ -H 'Authorization Bearer VALUE'",
+    "curl 'http://me:VALUE@h:0/'",
+    "curl http://h/ -H 'X-Access-Token: VALUE' --no-such",
+    "curl http://h/ -b 'a=VALUE' -m token=VALUE",
+    "curl http://h/ -H 'X-Access-Token VALUE",
+    "curl 'http://h/{a}?token=VALUE'",
+    "wget 'http://me:VALUE@h/'",
+    "curl 'http://h/ ?api_key=VALUE'",
+];
+
 #[test]
 fn no_mistake_shows_a_secret() {
     let folder = Folder::new("mistakes-hidden");
     let s = SECRET;
-    let mut words: Vec<Vec<String>> = [
-        &["http://user:VALUE@host:99999/"][..],
-        &["http://user:pa VALUE@host:99999/"],
-        &["http://user:VALUE@host/"],
-        &["http://user:a/VALUE@host/"],
-        &["http://user:a#VALUE@host:99999/"],
-        &["http://host:99999/?access_token=VALUE"],
-        &["http://ho st/?api_key=VALUE"],
-        &["user:VALUE@host:99999"],
-        &["http:/user:VALUE@host/"],
-        &["ftp://user:VALUE@host/"],
-        &["htp://host/?token=VALUE"],
-        &["tcp://user:VALUE@host"],
-        &["ws://user:VALUE@host/"],
-        &["grpc://user:VALUE@host/a/B"],
-        &["grpc://host/a/B?token=VALUE"],
-        &["grpc://host/a?token=VALUE"],
-        &["hold", "http://user:VALUE@host:99999/"],
-        &["hold", "grpc://host/?token=VALUE"],
-        &["grpc", "list", "grpc://user:VALUE@host:99999"],
-        &["-H", "Authorization Bearer VALUE", "http://h/"],
-        &["-H", "X-Access-Token=VALUE", "http://h/"],
-        &["-H", "Private-Token VALUE", "http://h/"],
-        &["-H", "Coo kie: VALUE", "http://h/"],
-        &["-H", "Cookie: VALUE\u{1}", "http://h/"],
-        &["-H", "api_key: VALUE\r\nX: y", "http://h/"],
-        &["-H", "Authorization:", "VALUE", "http://h/"],
-        &["http://h/", "-H", "Authorization:", "Bearer", "VALUE"],
-        &["http://h/", "http://user:VALUE@h/"],
-        &["http://h/", "--no-such-flag=x", "-H", "token: VALUE"],
-        &["http://h/", "--access-token=VALUE"],
-        &["--expect-header", "X-Access-Token VALUE", "http://h/"],
-        &["--expect-header", "Authorization: /(VALUE/", "http://h/"],
-        &["--expect-header", "Set-Cookie: /[VALUE/", "http://h/"],
-        &["--expect-body", "/token=(VALUE/", "http://h/"],
-        &["--expect-json", "$.token == VALUE", "http://h/"],
-        &["--expect-json", "$.a[ == 'VALUE'", "-H", "token: VALUE", "http://h/"],
-        &["-c", "http://user:VALUE@h/", "http://h/"],
-        &["-n", "token: VALUE", "http://h/"],
-        &["-z", "Authorization: Bearer VALUE", "http://h/"],
-        &["-q", "access_token=VALUE", "http://h/"],
-        &["-X", "Authorization: VALUE", "http://h/"],
-        &["--expect-status", "token=VALUE", "http://h/"],
-        &["--stages", "token=VALUE", "http://h/"],
-        &["--connect-addresses", "http://user:VALUE@h/", "http://h/"],
-        &["--resolve", "user:VALUE@h", "http://h/"],
-        &["-d", "@/no/such/file?token=VALUE", "http://h/"],
-        &["--driver", "token=VALUE", "http://h/"],
-        &["--threads", "token=VALUE", "http://h/"],
-        &["--threshold", "token=VALUE", "http://h/"],
-        &["-p", "/no/such/file", "-H", "token: VALUE"],
-        &["curl", "-u", "me:VALUE", "http://h/", "--no-such"],
-        &["curl", "-u", "me:VALUE", "ftp://h/"],
-        &["curl", "-uVALUE", "http://h/"],
-        &["curl", "http://me:VALUE@h:0/"],
-        &["curl", "http://me:VALUE@h/{a}"],
-        &["curl", "http://me:a/VALUE@h/"],
-        &["curl", "-H", "Cookie VALUE", "http://h/"],
-        &["curl", "-m", "token=VALUE", "http://h/"],
-        &["curl", "-F", "token-VALUE", "-H", "token: token-VALUE", "http://h/"],
-        &["as", "wrk", "-t", "token=VALUE", "http://h/"],
-        &["as", "wrk", "http://user:VALUE@h:99999/"],
-        &["as", "hey", "-H", "Authorization VALUE", "http://h/"],
-        &["as", "ab", "-C", "VALUE", "-A", "user:VALUE", "http://h:99999/"],
-    ]
-    .iter()
-    .map(|words| words.iter().map(|word| word.replace("VALUE", s)).collect())
-    .collect();
-    for (number, line) in [
-        "curl http://h/ -H 'Authorization Bearer VALUE'",
-        "curl 'http://me:VALUE@h:0/'",
-        "curl http://h/ -H 'X-Access-Token: VALUE' --no-such",
-        "curl http://h/ -b 'a=VALUE' -m token=VALUE",
-        "curl http://h/ -H 'X-Access-Token VALUE",
-        "curl 'http://h/{a}?token=VALUE'",
-        "wget 'http://me:VALUE@h/'",
-        "curl 'http://h/ ?api_key=VALUE'",
-    ]
-    .iter()
-    .enumerate()
-    {
+    let mut words: Vec<Vec<String>> =
+        MISTAKES.iter().map(|words| words.iter().map(|word| word.replace("VALUE", s)).collect()).collect();
+    for (number, line) in WRONG_LINES.iter().enumerate() {
         let file = folder.file(&format!("{number}.txt"), &line.replace("VALUE", s));
         words.push(vec!["-p".to_owned(), file]);
     }

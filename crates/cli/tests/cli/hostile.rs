@@ -101,90 +101,30 @@ fn bomb() -> &'static [u8] {
     BOMB.get_or_init(|| gzip(&zeros(64)).repeat(3))
 }
 
+/// A name, the flags of the load, its streams for each connection, and the response.
+type Case = (&'static str, &'static [&'static str], &'static str, Response);
+
+/// The flags of a checked call.
+const CALL: &[&str] = &[
+    "--proto",
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../target/proto/hello.proto"),
+    "-d",
+    "a",
+    "--grpc-encoding",
+    "gzip",
+    "--expect-body",
+    "x",
+];
+/// The flags of requests whose body is checked, also with a field, and as JSON.
+const CHECKED: &[&str] = &["--http2", "--expect-body", "x"];
+const CHECKED_HEAD: &[&str] = &["--http2", "--expect-body", "x", "--expect-header", "x-a: b"];
+const JSON: &[&str] = &["--http2", "--expect-json", "$.a == 1"];
+
 #[test]
 fn memory_is_bounded_whatever_comes() {
     /// The most that may be held, in MiB, with three connections.
     const MOST: u64 = 150;
-    let proto = format!("{}/../target/proto/hello.proto", env!("CARGO_MANIFEST_DIR"));
-    let grpc: &[&str] = &["--proto", &proto, "-d", "a", "--grpc-encoding", "gzip", "--expect-body", "x"];
-    let http: &[&str] = &["--http2", "--expect-body", "x"];
-    let both: &[&str] = &["--http2", "--expect-body", "x", "--expect-header", "x-a: b"];
-    let json: &[&str] = &["--http2", "--expect-json", "$.a == 1"];
-    let coded = |name: &'static str, body: Vec<u8>| -> Response {
-        Arc::new(move |stream| {
-            [fields(stream, 0, &[OK, ("content-encoding", name)]), data(stream, END_STREAM, &body)].concat()
-        })
-    };
-    let call = |body: Vec<u8>, ends: bool| -> Response {
-        Arc::new(move |stream| {
-            let head = fields(stream, 0, &[OK, GRPC, ("grpc-encoding", "gzip")]);
-            let end = if ends { fields(stream, END_STREAM, &[("grpc-status", "0")]) } else { Vec::new() };
-            [head, data(stream, 0, &body), end].concat()
-        })
-    };
-    let plain = |mib: usize, ends: u8| -> Response {
-        let body = zeros(mib);
-        Arc::new(move |stream| [fields(stream, 0, &[OK]), data(stream, ends, &body)].concat())
-    };
-    let large = "v".repeat(60_000);
-    let (large_head, large_trailer) = (large.clone(), large);
-    let list = |item: &str| [b"[", item.repeat(15 * MIB / item.len()).as_bytes(), b"0]"].concat();
-    type Case<'a> = (&'static str, &'a [&'a str], &'static str, Response);
-    let cases: Vec<Case<'_>> = vec![
-        ("whole bodies of 15 MiB", http, "1", plain(15, END_STREAM)),
-        ("bodies of 15 MiB that do not end", http, "4", plain(15, 0)),
-        ("many bodies of 1 MiB that do not end", http, "60", plain(1, 0)),
-        ("messages of 15 MiB that do not end", grpc, "4", call(message(0, &zeros(15)), false)),
-        ("messages of 4 GiB, 15 MiB of each", grpc, "4", call([b"\0\xff\xff\xff\xff", &zeros(15)[..]].concat(), false)),
-        ("a gzip bomb in a message", grpc, "1", call(message(1, bomb()), true)),
-        ("damaged gzip of 15 MiB", grpc, "5", call(message(1, &[&gzip(b"x")[..], &zeros(15)].concat()), true)),
-        ("gzip that does not end", grpc, "4", call(message(1, &bomb()[..20_000]), false)),
-        ("a gzip bomb in a body", http, "2", coded("gzip", bomb().to_vec())),
-        ("gzip in gzip", http, "2", coded("gzip, gzip, gzip", gzip(&gzip(bomb())))),
-        ("a deflate bomb in a body", http, "2", coded("deflate", deflate_bomb())),
-        ("a brotli bomb in a body", http, "2", coded("br", BROTLI_BOMB.to_vec())),
-        ("a zstd bomb in a body", http, "2", coded("zstd", zstd_bomb(13 << 3))),
-        ("a zstd bomb with a large window", http, "2", coded("zstd", zstd_bomb(16 << 3))),
-        (
-            "heads of 60 KB",
-            both,
-            "200",
-            Arc::new(move |stream| fields_in_frames(stream, 0, &[OK, ("x-l", &large_head)])),
-        ),
-        (
-            "trailers of 60 KB",
-            grpc,
-            "200",
-            Arc::new(move |stream| {
-                let trailers = [("grpc-status", "0"), ("x-large", large_trailer.as_str())];
-                [fields(stream, 0, &[OK, GRPC]), fields_in_frames(stream, END_STREAM, &trailers)].concat()
-            }),
-        ),
-        ("JSON of lists", json, "1", plain_json(list("[0],"))),
-        ("JSON of numbers", json, "1", plain_json(list("0,"))),
-        ("JSON of texts", json, "1", plain_json(list("\"\","))),
-        (
-            "a head without end",
-            http,
-            "20",
-            Arc::new(|stream| {
-                let more = frame(CONTINUATION, 0, stream, &[0; 16_000]).repeat(2_000);
-                [frame(HEADERS, 0, stream, &block(&[OK])), more].concat()
-            }),
-        ),
-        (
-            "a table as large as it gets",
-            http,
-            "20",
-            Arc::new(|stream| {
-                let settings = frame(SETTINGS, 0, 0, &[0, 1, 0xff, 0xff, 0xff, 0xff]);
-                // The largest table that we allow, and many entries.
-                let entries =
-                    [&[0x3f, 0xe1, 0x1f, 0x88][..], &[0x40, 1, b'a', 3, b'x', b'y', b'z'].repeat(1_500)].concat();
-                [settings, frame(HEADERS, END_HEADERS | END_STREAM, stream, &entries)].concat()
-            }),
-        ),
-    ];
+    let cases = hostile_responses();
     let wrong = Mutex::new(Vec::new());
     side_by_side(&["uring", "poll"], |&driver| {
         for (name, flags, streams, response) in &cases {
@@ -212,6 +152,85 @@ fn memory_is_bounded_whatever_comes() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// Responses that would take much memory.
+fn hostile_responses() -> Vec<Case> {
+    let large = "v".repeat(60_000);
+    let (large_head, large_trailer) = (large.clone(), large);
+    let list = |item: &str| [b"[", item.repeat(15 * MIB / item.len()).as_bytes(), b"0]"].concat();
+    vec![
+        ("whole bodies of 15 MiB", CHECKED, "1", plain(15, END_STREAM)),
+        ("bodies of 15 MiB that do not end", CHECKED, "4", plain(15, 0)),
+        ("many bodies of 1 MiB that do not end", CHECKED, "60", plain(1, 0)),
+        ("messages of 15 MiB that do not end", CALL, "4", call(message(0, &zeros(15)), false)),
+        ("messages of 4 GiB, 15 MiB of each", CALL, "4", call([b"\0\xff\xff\xff\xff", &zeros(15)[..]].concat(), false)),
+        ("a gzip bomb in a message", CALL, "1", call(message(1, bomb()), true)),
+        ("damaged gzip of 15 MiB", CALL, "5", call(message(1, &[&gzip(b"x")[..], &zeros(15)].concat()), true)),
+        ("gzip that does not end", CALL, "4", call(message(1, &bomb()[..20_000]), false)),
+        ("a gzip bomb in a body", CHECKED, "2", coded("gzip", bomb().to_vec())),
+        ("gzip in gzip", CHECKED, "2", coded("gzip, gzip, gzip", gzip(&gzip(bomb())))),
+        ("a deflate bomb in a body", CHECKED, "2", coded("deflate", deflate_bomb())),
+        ("a brotli bomb in a body", CHECKED, "2", coded("br", BROTLI_BOMB.to_vec())),
+        ("a zstd bomb in a body", CHECKED, "2", coded("zstd", zstd_bomb(13 << 3))),
+        ("a zstd bomb with a large window", CHECKED, "2", coded("zstd", zstd_bomb(16 << 3))),
+        (
+            "heads of 60 KB",
+            CHECKED_HEAD,
+            "200",
+            Arc::new(move |stream| fields_in_frames(stream, 0, &[OK, ("x-l", &large_head)])),
+        ),
+        (
+            "trailers of 60 KB",
+            CALL,
+            "200",
+            Arc::new(move |stream| {
+                let trailers = [("grpc-status", "0"), ("x-large", large_trailer.as_str())];
+                [fields(stream, 0, &[OK, GRPC]), fields_in_frames(stream, END_STREAM, &trailers)].concat()
+            }),
+        ),
+        ("JSON of lists", JSON, "1", plain_json(list("[0],"))),
+        ("JSON of numbers", JSON, "1", plain_json(list("0,"))),
+        ("JSON of texts", JSON, "1", plain_json(list("\"\","))),
+        ("a head without end", CHECKED, "20", Arc::new(endless_head)),
+        ("a table as large as it gets", CHECKED, "20", Arc::new(full_table)),
+    ]
+}
+
+/// A body of zeros.
+fn plain(mib: usize, ends: u8) -> Response {
+    let body = zeros(mib);
+    Arc::new(move |stream| [fields(stream, 0, &[OK]), data(stream, ends, &body)].concat())
+}
+
+/// The response to a call, with or without its end.
+fn call(body: Vec<u8>, ends: bool) -> Response {
+    Arc::new(move |stream| {
+        let head = fields(stream, 0, &[OK, GRPC, ("grpc-encoding", "gzip")]);
+        let end = if ends { fields(stream, END_STREAM, &[("grpc-status", "0")]) } else { Vec::new() };
+        [head, data(stream, 0, &body), end].concat()
+    })
+}
+
+/// A body in a content coding.
+fn coded(name: &'static str, body: Vec<u8>) -> Response {
+    Arc::new(move |stream| {
+        [fields(stream, 0, &[OK, ("content-encoding", name)]), data(stream, END_STREAM, &body)].concat()
+    })
+}
+
+/// Many frames of a head that does not end.
+fn endless_head(stream: u32) -> Vec<u8> {
+    let more = frame(CONTINUATION, 0, stream, &[0; 16_000]).repeat(2_000);
+    [frame(HEADERS, 0, stream, &block(&[OK])), more].concat()
+}
+
+/// A head that fills the table of fields.
+fn full_table(stream: u32) -> Vec<u8> {
+    let settings = frame(SETTINGS, 0, 0, &[0, 1, 0xff, 0xff, 0xff, 0xff]);
+    // The largest table that we allow, and many entries.
+    let entries = [&[0x3f, 0xe1, 0x1f, 0x88][..], &[0x40, 1, b'a', 3, b'x', b'y', b'z'].repeat(1_500)].concat();
+    [settings, frame(HEADERS, END_HEADERS | END_STREAM, stream, &entries)].concat()
+}
+
 fn plain_json(body: Vec<u8>) -> Response {
     Arc::new(move |stream| [fields(stream, 0, &[OK]), data(stream, END_STREAM, &body)].concat())
 }
@@ -231,8 +250,7 @@ fn fields_in_frames(stream: u32, flags: u8, list: &[(&str, &str)]) -> Vec<u8> {
 
 /// The same as a gzip bomb of 64 MiB, without its frame.
 fn deflate_bomb() -> Vec<u8> {
-    let gzip = gzip(&zeros(64));
-    gzip[10..gzip.len() - 8].to_vec()
+    deflated(&zeros(64))
 }
 
 /// A frame with a window of this kind whose 4,000 blocks are one byte each, 128 KiB times (RFC 8878, 3.1.1.2.2).
@@ -325,13 +343,44 @@ fn count_graceful_close(mut stream: TcpStream) -> usize {
 /// Valid forms of HTTP/1, on the wire and for checks.
 #[test]
 fn responses_of_other_servers_are_read_as_the_rfc_wants() {
-    let deflated = |bytes: &[u8]| {
-        let gzip = gzip(bytes);
-        gzip[10..gzip.len() - 8].to_vec()
-    };
+    for (name, bytes, more) in valid_responses() {
+        let server = Raw::saying(bytes);
+        for driver in ["uring", "poll"] {
+            let url = server.url("http", "/");
+            let args = [
+                &[url.as_str(), "-n", "1", "-c", "1", "--expect-body", "hi", "--driver", driver, "--output", "json"],
+                more,
+            ]
+            .concat();
+            let seen = report(&output(&args));
+            assert_eq!(seen["requests"]["succeeded"], 1, "{name}, {driver}: {seen:#}");
+        }
+    }
+    // An unsupported coding is named.
+    let unknown: [(&[u8], &str); 2] = [
+        (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: foo, chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+            "Transfer-Encoding foo is not known",
+        ),
+        (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, bar\r\n\r\nzz",
+            "Transfer-Encoding chunked, bar is not known",
+        ),
+    ];
+    for (bytes, says) in unknown {
+        let server = Raw::saying(bytes.to_vec());
+        let url = server.url("http", "/");
+        let done = output(&[&url, "-n", "1", "-c", "1", "--expect-body", "hi", "--show-failures", "--lang", "en"]);
+        let page = text(&done.stdout) + &text(&done.stderr);
+        assert!(page.contains(says), "{says}: {page}");
+    }
+}
+
+/// Responses of HTTP/1 whose body is `hi`, and the flags for each.
+fn valid_responses() -> Vec<(&'static str, Vec<u8>, &'static [&'static str])> {
     let bodies = |head: &str, body: &[u8]| [head.as_bytes(), body].concat();
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-    let good: Vec<(&str, Vec<u8>, &[&str])> = vec![
+    vec![
         (
             "a folded line",
             b"HTTP/1.1 200 OK\r\nX-A: one\r\n\ttwo\r\nContent-Length: 2\r\n\r\nhi".to_vec(),
@@ -380,36 +429,11 @@ fn responses_of_other_servers_are_read_as_the_rfc_wants() {
             ),
             &[],
         ),
-    ];
-    for (name, bytes, more) in good {
-        let server = Raw::saying(bytes);
-        for driver in ["uring", "poll"] {
-            let url = server.url("http", "/");
-            let args = [
-                &[url.as_str(), "-n", "1", "-c", "1", "--expect-body", "hi", "--driver", driver, "--output", "json"],
-                more,
-            ]
-            .concat();
-            let seen = report(&output(&args));
-            assert_eq!(seen["requests"]["succeeded"], 1, "{name}, {driver}: {seen:#}");
-        }
-    }
-    // An unsupported coding is named.
-    let unknown: [(&[u8], &str); 2] = [
-        (
-            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: foo, chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
-            "Transfer-Encoding foo is not known",
-        ),
-        (
-            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, bar\r\n\r\nzz",
-            "Transfer-Encoding chunked, bar is not known",
-        ),
-    ];
-    for (bytes, says) in unknown {
-        let server = Raw::saying(bytes.to_vec());
-        let url = server.url("http", "/");
-        let done = output(&[&url, "-n", "1", "-c", "1", "--expect-body", "hi", "--show-failures", "--lang", "en"]);
-        let page = text(&done.stdout) + &text(&done.stderr);
-        assert!(page.contains(says), "{says}: {page}");
-    }
+    ]
+}
+
+/// The bytes in deflate.
+fn deflated(bytes: &[u8]) -> Vec<u8> {
+    let gzip = gzip(bytes);
+    gzip[10..gzip.len() - 8].to_vec()
 }

@@ -26,6 +26,40 @@ impl Came {
     }
 }
 
+/// The files of a recorder.
+const FILES: &[(&str, &[u8])] = &[
+    ("lines.txt", b"one\r\ntwo & three\n"),
+    ("with space.txt", b"x"),
+    ("binary.bin", &[0, 1, 2, 0xff, 0xfe, b'\r', b'\n']),
+    ("body.json", b"{\n  \"a\": 1\n}\n"),
+    ("page.html", b"<p>"),
+    ("picture.png", b"\x89PNG"),
+    ("headers.txt", b"X-File: 1\r\nX-Other: 2\n"),
+    ("comments.txt", b"# what it is\nX-File: 1\n"),
+    (
+        "old.txt",
+        b"127.0.0.1\tFALSE\t/\tFALSE\t946684800\told\t1\n127.0.0.1\tFALSE\t/\tFALSE\t9999999999\tnew\t2\n",
+    ),
+    (
+        "cookies.txt",
+        b"# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/\tFALSE\t0\tall\t1\n127.0.0.1\tFALSE\t/deep\tFALSE\t0\tdeep\t2\n127.0.0.1\tFALSE\t/\tTRUE\t0\tsecure\t3\nother.test\tFALSE\t/\tFALSE\t0\tother\t4\n",
+    ),
+    ("one.txt", b"one"),
+    ("report.pdf", b"%PDF"),
+    ("UPPER.JPG", b"jpg"),
+    ("etag.txt", b"\"abc\"\n"),
+    ("empty.txt", b""),
+    ("many.txt", b"X-A: 1\n\n# no\nX-B:2\nX-Empty;\n"),
+    (
+        "dump.txt",
+        b"HTTP/1.1 200 OK\r\nServer: x\r\nSet-Cookie: plain=1\r\nset-cookie: pathx=2; path=/x\r\nSet-Cookie: deep=3; Path=/deep\r\nSet-Cookie: other=4; domain=other.test\r\nSet-Cookie: ip=5; domain=127.0.0.1\r\nSet-Cookie: sec=6; Secure\r\nSet-Cookie: old=7; expires=Tue, 01 Jan 2019 00:00:00 GMT\r\nSet-Cookie: zero=8; Max-Age=0\r\nSet-Cookie: most=9; Max-Age=100\r\nSet-Cookie: sp = 11 ; path=/\r\nSet-Cookie: q=\"12\"; path=\"/\"\r\nSet-Cookie: dotlocal=13; domain=.localhost\r\nSet-Cookie: local=14; domain=localhost\r\nSet-Cookie: sub=15; domain=sub.test.example\r\nSet-Cookie: top=16; domain=example\r\nSet-Cookie: relative=18; path=x\r\nSet-Cookie: slash=19; path=/x/\r\nSet-Cookie: novalue\r\nSet-Cookie: =noname\r\nSet-Cookie: empty=; path=/\r\nSet-Cookie: __Secure-a=20\r\nSet-Cookie: __Host-b=21; path=/; secure\r\nSet-Cookie: plain=22\r\nSet-Cookie:tight=23\r\nSet-Cookie: future=25; expires=Fri, 31 Dec 2099 23:59:59 GMT\r\nSet-Cookie: odd=26; expires=whatever\r\nSet-Cookie: word=27; max-age=abc\r\nSet-Cookie: quoted=28; max-age=\"100\"\r\nSet-Cookie: both=29; max-age=5; expires=Tue, 01 Jan 2019 00:00:00 GMT\r\nSet-Cookie: k=a=b; c\r\n\r\n",
+    ),
+    (
+        "netscape.txt",
+        b"127.0.0.1\tFALSE\t/\tFALSE\t0\tsess\t1\n127.0.0.1\tFALSE\t/\tFALSE\t9999999999\tlasting\t2\n127.0.0.1\tFALSE\t/\tFALSE\t0\tnone\n.localhost\tTRUE\t/\tFALSE\t0\tdl\t3\nlocalhost\tFALSE\t/\tFALSE\t0\tl\t4\nsub.localhost\tFALSE\t/\tFALSE\t0\tsl\t5\n#HttpOnly_127.0.0.1\tFALSE\t/\tFALSE\t0\thidden\t6\n127.0.0.1\tTRUE\t/\tFALSE\t0\ttail\t8\n127.0.0.1\tFALSE\t/a\tFALSE\t0\tpa\t9\n127.0.0.1\tFALSE\t/b/\tFALSE\t0\tpb\t10\n127.0.0.1\tFALSE\t/\tFALSE\t0\tsess\t13\n 127.0.0.1\tFALSE\t/\tFALSE\t0\tlead\t14\n127.0.0.1\tFALSE\t/\tFALSE\txyz\tbad\t17\nTest.Example\tTRUE\t/\tFALSE\t0\tcase\t18\n127.0.0.1\tFALSE\t/\tFALSE\t0\ta\tb\tc\n",
+    ),
+];
+
 /// A recorder of requests, by TCP and by a Unix socket.
 pub(crate) struct Recorder {
     pub(crate) port: u16,
@@ -37,55 +71,10 @@ impl Recorder {
     pub(crate) fn start(name: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("onrush-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder");
-        for (name, content) in [
-            ("lines.txt", &b"one\r\ntwo & three\n"[..]),
-            ("with space.txt", b"x"),
-            ("binary.bin", &[0, 1, 2, 0xff, 0xfe, b'\r', b'\n']),
-            ("body.json", b"{\n  \"a\": 1\n}\n"),
-            ("page.html", b"<p>"),
-            ("picture.png", b"\x89PNG"),
-            ("headers.txt", b"X-File: 1\r\nX-Other: 2\n"),
-            ("comments.txt", b"# what it is\nX-File: 1\n"),
-            (
-                "old.txt",
-                b"127.0.0.1\tFALSE\t/\tFALSE\t946684800\told\t1\n127.0.0.1\tFALSE\t/\tFALSE\t9999999999\tnew\t2\n",
-            ),
-            (
-                "cookies.txt",
-                b"# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/\tFALSE\t0\tall\t1\n127.0.0.1\tFALSE\t/deep\tFALSE\t0\tdeep\t2\n127.0.0.1\tFALSE\t/\tTRUE\t0\tsecure\t3\nother.test\tFALSE\t/\tFALSE\t0\tother\t4\n",
-            ),
-            ("one.txt", b"one"),
-            ("report.pdf", b"%PDF"),
-            ("UPPER.JPG", b"jpg"),
-            ("etag.txt", b"\"abc\"\n"),
-            ("empty.txt", b""),
-            ("many.txt", b"X-A: 1\n\n# no\nX-B:2\nX-Empty;\n"),
-            (
-                "dump.txt",
-                b"HTTP/1.1 200 OK\r\nServer: x\r\nSet-Cookie: plain=1\r\nset-cookie: pathx=2; path=/x\r\nSet-Cookie: deep=3; Path=/deep\r\nSet-Cookie: other=4; domain=other.test\r\nSet-Cookie: ip=5; domain=127.0.0.1\r\nSet-Cookie: sec=6; Secure\r\nSet-Cookie: old=7; expires=Tue, 01 Jan 2019 00:00:00 GMT\r\nSet-Cookie: zero=8; Max-Age=0\r\nSet-Cookie: most=9; Max-Age=100\r\nSet-Cookie: sp = 11 ; path=/\r\nSet-Cookie: q=\"12\"; path=\"/\"\r\nSet-Cookie: dotlocal=13; domain=.localhost\r\nSet-Cookie: local=14; domain=localhost\r\nSet-Cookie: sub=15; domain=sub.test.example\r\nSet-Cookie: top=16; domain=example\r\nSet-Cookie: relative=18; path=x\r\nSet-Cookie: slash=19; path=/x/\r\nSet-Cookie: novalue\r\nSet-Cookie: =noname\r\nSet-Cookie: empty=; path=/\r\nSet-Cookie: __Secure-a=20\r\nSet-Cookie: __Host-b=21; path=/; secure\r\nSet-Cookie: plain=22\r\nSet-Cookie:tight=23\r\nSet-Cookie: future=25; expires=Fri, 31 Dec 2099 23:59:59 GMT\r\nSet-Cookie: odd=26; expires=whatever\r\nSet-Cookie: word=27; max-age=abc\r\nSet-Cookie: quoted=28; max-age=\"100\"\r\nSet-Cookie: both=29; max-age=5; expires=Tue, 01 Jan 2019 00:00:00 GMT\r\nSet-Cookie: k=a=b; c\r\n\r\n",
-            ),
-            (
-                "netscape.txt",
-                b"127.0.0.1\tFALSE\t/\tFALSE\t0\tsess\t1\n127.0.0.1\tFALSE\t/\tFALSE\t9999999999\tlasting\t2\n127.0.0.1\tFALSE\t/\tFALSE\t0\tnone\n.localhost\tTRUE\t/\tFALSE\t0\tdl\t3\nlocalhost\tFALSE\t/\tFALSE\t0\tl\t4\nsub.localhost\tFALSE\t/\tFALSE\t0\tsl\t5\n#HttpOnly_127.0.0.1\tFALSE\t/\tFALSE\t0\thidden\t6\n127.0.0.1\tTRUE\t/\tFALSE\t0\ttail\t8\n127.0.0.1\tFALSE\t/a\tFALSE\t0\tpa\t9\n127.0.0.1\tFALSE\t/b/\tFALSE\t0\tpb\t10\n127.0.0.1\tFALSE\t/\tFALSE\t0\tsess\t13\n 127.0.0.1\tFALSE\t/\tFALSE\t0\tlead\t14\n127.0.0.1\tFALSE\t/\tFALSE\txyz\tbad\t17\nTest.Example\tTRUE\t/\tFALSE\t0\tcase\t18\n127.0.0.1\tFALSE\t/\tFALSE\t0\ta\tb\tc\n",
-            ),
-        ] {
+        for (name, content) in FILES {
             std::fs::write(folder.join(name), content).expect("a file");
         }
-        let line = |name: &str, value: &str| format!("127.0.0.1\tFALSE\t/\tFALSE\t0\t{name}\t{value}\n");
-        let big = ["a", "b", "c", "d"].map(|name| line(name, &"x".repeat(4_000))).concat();
-        let long = line("l", &"x".repeat(6_000)) + &line("fits", &"x".repeat(4_900)) + &line("s", "v");
-        let set = |name: &str, bytes: usize| format!("Set-Cookie: {name}={}\n", "y".repeat(bytes));
-        for (name, content) in [
-            ("resume.txt", "0123456789".to_owned()),
-            ("crowd.txt", (1..=200).map(|number| line(&format!("c{number:03}"), "v")).collect()),
-            ("big.txt", big),
-            ("long.txt", long),
-            ("control.txt", line("a", "v\u{1}w") + &line("b", "ok") + &line("c\u{2}", "ok") + &line("d", "v\u{7f}w")),
-            (
-                "heads.txt",
-                set("d", 4_000) + &set("e", 4_096) + "Set-Cookie: a=v\u{1}w\nSet-Cookie: b=o\tk\nSet-Cookie: g=1\n",
-            ),
-        ] {
+        for (name, content) in long_files() {
             std::fs::write(folder.join(name), content).expect("a file");
         }
         let came = Arc::new(Mutex::new(Vec::new()));
@@ -136,6 +125,25 @@ impl Recorder {
             .replace("PORT", &self.port.to_string())
             .replace("DIR", &self.folder.to_string_lossy())
     }
+}
+
+/// Files for curl of which some parts are long or many.
+fn long_files() -> Vec<(&'static str, String)> {
+    let line = |name: &str, value: &str| format!("127.0.0.1\tFALSE\t/\tFALSE\t0\t{name}\t{value}\n");
+    let big = ["a", "b", "c", "d"].map(|name| line(name, &"x".repeat(4_000))).concat();
+    let long = line("l", &"x".repeat(6_000)) + &line("fits", &"x".repeat(4_900)) + &line("s", "v");
+    let set = |name: &str, bytes: usize| format!("Set-Cookie: {name}={}\n", "y".repeat(bytes));
+    vec![
+        ("resume.txt", "0123456789".to_owned()),
+        ("crowd.txt", (1..=200).map(|number| line(&format!("c{number:03}"), "v")).collect()),
+        ("big.txt", big),
+        ("long.txt", long),
+        ("control.txt", line("a", "v\u{1}w") + &line("b", "ok") + &line("c\u{2}", "ok") + &line("d", "v\u{7f}w")),
+        (
+            "heads.txt",
+            set("d", 4_000) + &set("e", 4_096) + "Set-Cookie: a=v\u{1}w\nSet-Cookie: b=o\tk\nSet-Cookie: g=1\n",
+        ),
+    ]
 }
 
 impl Drop for Recorder {

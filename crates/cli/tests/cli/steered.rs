@@ -253,6 +253,12 @@ fn programs_are_reported_what_is_described_and_ctl_steers() {
     let mut reported = String::new();
     events.0.stdout.take().expect("a pipe").read_to_string(&mut reported).expect("UTF-8");
     events.0.wait().expect("it ends with the page");
+    check_events(&reported);
+    check_held(&served);
+}
+
+/// Each event is described, and there are those of a whole run.
+fn check_events(reported: &str) {
     let mut kinds = Vec::new();
     for line in reported.lines() {
         let one: Value = serde_json::from_str(line).expect("JSON");
@@ -265,6 +271,10 @@ fn programs_are_reported_what_is_described_and_ctl_steers() {
     for kind in ["interval", "state", "over"] {
         assert!(kinds.iter().any(|known| known == kind), "{kind}: {kinds:?}");
     }
+}
+
+/// A run of held connections is described.
+fn check_held(served: &Served) {
     let held = Paged::start(&[
         "hold",
         "-c",

@@ -1,6 +1,8 @@
 //! The command lines of other tools: the real ones and ours against one server, or compared with a sample of the real
 //! output.
 
+mod known;
+
 use std::collections::BTreeMap;
 use std::process::Command;
 
@@ -8,6 +10,7 @@ use crate::examples::by_path;
 use crate::nginx::Nginx;
 use crate::seen::{stats, wait_for};
 use crate::{Served, closed_port, onrush, text};
+use known::{KNOWN, OF_README};
 
 /// The path of a tool, if it is installed.
 fn program(name: &str) -> Option<String> {
@@ -364,40 +367,14 @@ fn commands_that_people_know_run_unchanged() {
     std::fs::write(&curl, format!("curl '{http}' -H 'Connection: keep-alive' -H 'Cookie: a=b' --compressed\n"))
         .expect("a file");
     let curl = curl.to_string_lossy().into_owned();
-    // Times and counts are as in the documents except those that would take minutes: these end by their signal.
-    for (line, is_long) in [
-        ("ab -n 100 -c 1 SECURED", false),
-        ("ab -n 100 -c 1 URL", false),
-        ("go-stress-testing -c 1 -n 100 -u SECURED", false),
-        ("go-stress-testing -c 1 -n 1 -d true -u SECURED", false),
-        ("wrk -c 1000 -t 8 -d 30 --latency URL?id=1", true),
-        ("ab -n100000 -c200 -k URL", true),
-        ("ab -n100000 -c200 URL", true),
-        ("wrk -c 1000 -t 8 -d 30 --latency URL", true),
-        ("wrk -c 200 -d 10s URL", true),
-        ("webbench -c 300 -t 60 URL", true),
-        ("go-stress-testing -c 1 -n 100 -u URL", false),
-        ("go-stress-testing -c 1 -n 1 -d true -u URL", false),
-        ("go-stress-testing -c 1 -n 1 -p FILE", false),
-        ("go-stress-testing -c 1 -n 1 -d true -p FILE", false),
-        ("go-stress-testing -c 10 -n 10 -u ws://HOST/acc", true),
-        ("go-stress-testing -c 100 -n 10000 -u URL", true),
-        ("go-stress-testing -c 100 -n 10000 -k -u URL", true),
-        ("go-stress-testing -c 300 -n 1000 -u grpc://HOST -data world", true),
-        ("go-stress-testing -c 10 -n 10 -u HOST", false),
-        ("go-stress-testing -n 1 -c 1 -u URL -H cookie:a=b -H accept:text/html -data a=1&b=2", false),
-        (
-            "go-stress-testing -c 10 -n 10 -u URL -v statusCode -code 200 -t 5 -redirect=false -cpuNumber 2 -m 10 -http2=false",
-            false,
-        ),
-    ] {
+    for (line, is_long) in KNOWN {
         let line = line.replace("SECURED", &https).replace("URL", &http).replace("HOST", &host).replace("FILE", &curl);
         let words: Vec<&str> = line.split(' ').collect();
         let mut command = onrush(&[&["as"], &words[..]].concat());
         command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
         let before = requested_of(&served);
         let child = command.spawn().expect("the binary starts");
-        if is_long {
+        if *is_long {
             // The awaited load has begun. A WebSocket user sends once a second: that it is connected is enough.
             let least = if line.contains("ws://") { 10 } else { 400 };
             wait_for(&line, || requested_of(&served) >= before + least);
@@ -411,34 +388,8 @@ fn commands_that_people_know_run_unchanged() {
     }
     let _ = std::fs::remove_file(curl);
     // The long one of its README.
-    let words = [
-        "as",
-        "go-stress-testing",
-        "-c",
-        "1",
-        "-n",
-        "1",
-        "-d",
-        "true",
-        "-u",
-        &served.url("/echo"),
-        "-H",
-        "authority: page.example.com",
-        "-H",
-        "accept: application/json, text/plain, */*",
-        "-H",
-        "content-type: application/x-www-form-urlencoded",
-        "-H",
-        "origin: https://cn.example.com",
-        "-H",
-        "sec-fetch-site: same-site",
-        "-H",
-        "accept-language: zh-CN,zh;q=0.9",
-        "-H",
-        "cookie: choice=CN; JSESSIONID=J8866281-CKCFJ4BUZ7GDO9V89YBW1; c0=1AbLByOMHeZe3G41KYd5WWZvrM%2BGErkaLcWfBbgveKA9%3D%3D",
-        "-data",
-        "adPlanQueryParam=%7B%22adZone%22%3A%7B%22positionList%22%3A%5B%7B%22positionId%22%3A83%7D%5D%7D%7D",
-    ];
+    let url = served.url("/echo");
+    let words = OF_README.map(|word| if word == "URL" { url.as_str() } else { word });
     let ended = onrush(&words).output().expect("the binary starts");
     let said = text(&ended.stdout);
     assert_eq!(ended.status.code(), Some(0), "{ended:?}");

@@ -181,6 +181,7 @@ impl Leader {
         let wished_at = self.run.as_ref().and_then(|run| run.wished_at);
         if wished_at.is_some_and(|at| now.since(at) >= ENDS_WITHIN) {
             self.recall(None, now);
+            self.follow(now);
         } else if now.since(requested) >= FETCH_AGAIN {
             self.ask_for_checkpoint(now);
         }
@@ -200,6 +201,20 @@ impl Leader {
     pub(super) fn checkpoint_came(&mut self, mark: Mark, object: Option<&Bytes>, now: Nanos) {
         if self.leads() && self.checkpoints.awaited.is_some_and(|(awaited, _)| awaited == mark) {
             self.recall(object, now);
+            self.follow(now);
+        }
+    }
+
+    /// Whether this leader has a run whose reports it reads.
+    pub(super) fn leads_run(&self) -> bool {
+        self.leads() && self.run.as_ref().is_some_and(|run| !run.is_over && run.number > 0)
+    }
+
+    /// Requests the following entries of the stream, whether a checkpoint is awaited or not.
+    pub(super) fn follow(&mut self, now: Nanos) {
+        if self.leads_run() {
+            self.read_at = now;
+            self.verbs.push_back(BusCommand::Follow { from: self.read_upto + 1 });
         }
     }
 
@@ -229,7 +244,6 @@ impl Leader {
             run.since = now;
         }
         self.handle_all_from(now);
-        self.follow_again(now);
     }
 
     fn handle_sum(&mut self, sum: &Sum, news: Vec<News>, now: Nanos) {

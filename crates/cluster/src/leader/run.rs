@@ -333,10 +333,8 @@ impl Leader {
 
     /// Requests the following entries of the stream again.
     pub(super) fn follow_again(&mut self, now: Nanos) {
-        let has_run = self.run.as_ref().is_some_and(|run| !run.is_over && run.number > 0);
-        if has_run && self.leads() && !self.awaits_checkpoint(now) {
-            self.read_at = now;
-            self.verbs.push_back(BusCommand::Follow { from: self.read_upto + 1 });
+        if self.leads_run() && !self.awaits_checkpoint(now) {
+            self.follow(now);
         }
     }
 

@@ -1,7 +1,7 @@
 //! A thread that holds its share of the connections.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::{Receiver, SendError, Sender};
 
 use driver::{Driver, Waker};
 use metrics::{Held, HeldCounter, HeldNow};
@@ -98,15 +98,7 @@ pub(super) fn run<D: Driver>(
     };
     loop {
         let now = driver.now();
-        // A long stall counts as that many late samples.
-        for _ in 0..LAGS_MAX {
-            if now < lag_at {
-                break;
-            }
-            runtime.unreported.lag.record((now - lag_at).0);
-            lag_at += LAG_EVERY;
-        }
-        lag_at = lag_at.max(now);
+        lag_at = record_lag(&mut runtime.unreported, lag_at, now);
         if channels.orders.stops_opening() {
             runtime.stop_opening();
         }
@@ -127,14 +119,7 @@ pub(super) fn run<D: Driver>(
         }
         if !has_opened && !runtime.is_closing() && runtime.has_tried_all(now) {
             has_opened = true;
-            if channels.orders.has_opened(runtime.now().open, now) {
-                channels.stop.wake_all();
-            }
-            if channels
-                .reports
-                .send(Report::Opened { shard: channels.shard, now: runtime.now(), since: now.since(started) })
-                .is_err()
-            {
+            if report_opened(channels, &runtime, now, started).is_err() {
                 break;
             }
         }
@@ -164,6 +149,33 @@ pub(super) fn run<D: Driver>(
     let mut seen = std::mem::take(&mut runtime.unreported);
     complete(&mut seen, HeldNow::default());
     drop(channels.reports.send(Report::Over { shard: channels.shard, at: driver.now(), seen }));
+}
+
+/// Records how late the loop is, sample by sample: a long stall counts as many late ones. Returns when the next is due.
+fn record_lag(unreported: &mut Held, due: Nanos, now: Nanos) -> Nanos {
+    let mut due = due;
+    for _ in 0..LAGS_MAX {
+        if now < due {
+            break;
+        }
+        unreported.lag.record((now - due).0);
+        due += LAG_EVERY;
+    }
+    due.max(now)
+}
+
+/// Reports that this shard has tried all of its connections. Fails when the run is gone.
+fn report_opened(
+    channels: &HoldChannels,
+    runtime: &HoldRuntime,
+    now: Nanos,
+    started: Nanos,
+) -> Result<(), SendError<Report>> {
+    if channels.orders.has_opened(runtime.now().open, now) {
+        channels.stop.wake_all();
+    }
+    let opened = Report::Opened { shard: channels.shard, now: runtime.now(), since: now.since(started) };
+    channels.reports.send(opened)
 }
 
 /// Does what is due, after reading what is there: a stall of the generator must not time out a response that came in

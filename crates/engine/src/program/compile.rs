@@ -142,44 +142,53 @@ impl Compiler {
                 self.ops.push(Op::End(*number as u16));
             }
             Node::Retried { retry, nodes, .. } => self.add_block(*retry, nodes, false),
-            Node::Repeat { least, most, nodes } => {
-                let repeat = self.ops.len();
-                self.ops.push(Op::Over);
-                let start = self.here();
-                let open = self.add_rounds(nodes);
-                let again = self.here();
-                self.ops.push(Op::Again { start });
-                self.ops[repeat] = Op::Repeat { least: *least, most: *most, end: self.here() };
-                self.close(open, again);
-            }
+            Node::Repeat { least, most, nodes } => self.add_repeat(*least, *most, nodes),
             Node::Choose(choices) => self.add_choices(choices),
-            Node::InTurn(nodes) => {
-                let turn = self.ops.len();
-                self.ops.push(Op::Over);
-                let (mut ways, mut jumps) = (Vec::new(), Vec::new());
-                for node in nodes {
-                    ways.push(self.here());
-                    self.add(node);
-                    jumps.push(self.ops.len());
-                    self.ops.push(Op::Over);
-                }
-                self.jump_here(jumps);
-                self.ops[turn] = Op::InTurn(ways.into());
-            }
-            Node::Shuffle(nodes) => {
-                let shuffle = self.ops.len();
-                self.ops.push(Op::Over);
-                let mut parts = Vec::new();
-                self.around.push(Around::Parts);
-                for node in nodes {
-                    parts.push(self.here());
-                    self.add(node);
-                    self.ops.push(Op::Following);
-                }
-                self.around.pop();
-                self.ops[shuffle] = Op::Shuffle(parts.into(), self.here());
-            }
+            Node::InTurn(nodes) => self.add_turns(nodes),
+            Node::Shuffle(nodes) => self.add_shuffle(nodes),
         }
+    }
+
+    /// A number of rounds.
+    fn add_repeat(&mut self, least: u32, most: u32, nodes: &[Node]) {
+        let repeat = self.ops.len();
+        self.ops.push(Op::Over);
+        let start = self.here();
+        let open = self.add_rounds(nodes);
+        let again = self.here();
+        self.ops.push(Op::Again { start });
+        self.ops[repeat] = Op::Repeat { least, most, end: self.here() };
+        self.close(open, again);
+    }
+
+    /// One of several parts, each in its turn.
+    fn add_turns(&mut self, nodes: &[Node]) {
+        let turn = self.ops.len();
+        self.ops.push(Op::Over);
+        let (mut ways, mut jumps) = (Vec::new(), Vec::new());
+        for node in nodes {
+            ways.push(self.here());
+            self.add(node);
+            jumps.push(self.ops.len());
+            self.ops.push(Op::Over);
+        }
+        self.jump_here(jumps);
+        self.ops[turn] = Op::InTurn(ways.into());
+    }
+
+    /// All parts, in random order.
+    fn add_shuffle(&mut self, nodes: &[Node]) {
+        let shuffle = self.ops.len();
+        self.ops.push(Op::Over);
+        let mut parts = Vec::new();
+        self.around.push(Around::Parts);
+        for node in nodes {
+            parts.push(self.here());
+            self.add(node);
+            self.ops.push(Op::Following);
+        }
+        self.around.pop();
+        self.ops[shuffle] = Op::Shuffle(parts.into(), self.here());
     }
 
     /// Adds what is tried again together; `is_whole`: it is all of the transaction around it.

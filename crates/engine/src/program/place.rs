@@ -92,6 +92,8 @@ pub(crate) struct Fork {
     pub(crate) has_failed: bool,
     /// One of them begins: what ends meanwhile is heard of by what begins them.
     pub(crate) is_beginning: bool,
+    /// Some have ended, and its user has not advanced yet.
+    pub(crate) is_freed: bool,
 }
 
 /// An open transaction.
@@ -208,7 +210,18 @@ impl Fork {
     /// None has begun.
     pub(crate) fn new(steps: Arc<ForkSteps>, items: Vec<Value>, draw: u32) -> Self {
         let (next, began, under_way, taken) = (0, 0, 0, Vec::new());
-        Self { steps, items, next, began, draw, taken, under_way, has_failed: false, is_beginning: false }
+        Self {
+            steps,
+            items,
+            next,
+            began,
+            draw,
+            taken,
+            under_way,
+            has_failed: false,
+            is_beginning: false,
+            is_freed: false,
+        }
     }
 
     /// Extracted values, in the order of the steps, whichever ended first; and the items.

@@ -81,6 +81,45 @@ pub(super) fn scenarios_of(assignment: &ShardAssignment) -> Vec<usize> {
     assignment.iter().map(|(work, _)| work.scenario).collect()
 }
 
+/// The steps of a scenario, and behind them those at the origins of each, which count as it does.
+fn prepared_steps(plan: &Plan, scenario: &plan::Scenario, first_step: u32) -> Arc<[PreparedStep]> {
+    // The step that opens a conversation determines for all of its steps what is kept.
+    let are_kept = |target| scenario.steps.iter().any(|step| step.target == target && has_message_checks(step));
+    let step = |(number, step): (u32, &plan::Step)| {
+        let prepared = PreparedStep::new(number, step, &scenario.targets[step.target], plan.capture_options);
+        let prepared = if are_kept(step.target) { prepared.keeping_messages() } else { prepared };
+        let keeps_heads = scenario.memory.cookies || scenario.program.waits_as_requested();
+        if keeps_heads { prepared.keeping_heads() } else { prepared }
+    };
+    let mut all: Vec<PreparedStep> = (first_step..).zip(&scenario.steps).map(step).collect();
+    for (number, one) in (0..).zip(&scenario.steps) {
+        let places = all.len() as u32..(all.len() + one.at_origins.len()) as u32;
+        all.extend(one.at_origins.iter().map(|at_origin| step((first_step + number, at_origin))));
+        all[number as usize].lead_to(places);
+    }
+    all.into()
+}
+
+/// How many shards carry a scenario with so many users, requests, and connections that users share.
+fn shard_count(
+    scenario: &plan::Scenario,
+    (users, requests, shared): (u64, Option<u64>, Option<u64>),
+    threads: usize,
+    part: &Partition,
+) -> u32 {
+    // In a partition of the load, its own part.
+    let own = |all: u64| part.segment.count_of_first(all);
+    let busy = own(requests.map_or(users, |requests| users.min(requests)).min(shared.unwrap_or(u64::MAX)));
+    let most = u64::try_from(threads.max(1)).unwrap_or(u64::MAX);
+    let count = most.min(busy).clamp(1, part.segment.slot_count().into()) as u32;
+    let dealt = if let Load::Open { .. } = scenario.load { Some(own(users)) } else { shared.map(own) };
+    match dealt.filter(|connections| *connections < FEW_CONNECTIONS * u64::from(count)) {
+        // Starts and users are divided evenly: a shard with fewer connections than another would make them wait.
+        Some(connections) => (1..=count).rev().find(|count| connections.is_multiple_of(u64::from(*count))).unwrap_or(1),
+        None => count,
+    }
+}
+
 /// The configuration of each shard for one scenario.
 fn works(
     plan: &Plan,
@@ -91,24 +130,7 @@ fn works(
 ) -> Result<Vec<ScenarioConfig>, PlacesError> {
     let scenario = &plan.scenarios[number];
     let first_step = catalog.first(number, SeriesKind::Step);
-    // The step that opens a conversation determines for all of its steps what is kept.
-    let are_kept = |target| scenario.steps.iter().any(|step| step.target == target && has_message_checks(step));
-    let prepared = || -> Arc<[PreparedStep]> {
-        let step = |(number, step): (u32, &plan::Step)| {
-            let prepared = PreparedStep::new(number, step, &scenario.targets[step.target], plan.capture_options);
-            let prepared = if are_kept(step.target) { prepared.keeping_messages() } else { prepared };
-            let keeps_heads = scenario.memory.cookies || scenario.program.waits_as_requested();
-            if keeps_heads { prepared.keeping_heads() } else { prepared }
-        };
-        let mut all: Vec<PreparedStep> = (first_step..).zip(&scenario.steps).map(step).collect();
-        // Behind them those at the origins of each, which count as it does.
-        for (number, one) in (0..).zip(&scenario.steps) {
-            let places = all.len() as u32..(all.len() + one.at_origins.len()) as u32;
-            all.extend(one.at_origins.iter().map(|at_origin| step((first_step + number, at_origin))));
-            all[number as usize].lead_to(places);
-        }
-        all.into()
-    };
+    let prepared = || prepared_steps(plan, scenario, first_step);
     let steps = prepared();
     // Shards that share requests all write their reference counts, at each request that they send.
     let is_shared = scenario.steps.iter().map(plan::Step::bytes).sum::<usize>() > COPIES_BYTES_MAX;
@@ -118,16 +140,7 @@ fn works(
         Load::Open { connections, .. } => (connections.most(), None),
     };
     let shared = scenario.shared_connections.filter(|_| matches!(scenario.load, Load::Closed { .. }));
-    // In a partition of the load, its own part.
-    let own = |all: u64| part.segment.count_of_first(all);
-    let busy = own(requests.map_or(users, |requests| users.min(requests)).min(shared.unwrap_or(u64::MAX)));
-    let most = u64::try_from(threads.max(1)).unwrap_or(u64::MAX);
-    let mut count = most.min(busy).clamp(1, part.segment.slot_count().into()) as u32;
-    let dealt = if let Load::Open { .. } = scenario.load { Some(own(users)) } else { shared.map(own) };
-    if let Some(connections) = dealt.filter(|connections| *connections < FEW_CONNECTIONS * u64::from(count)) {
-        // Starts and users are divided evenly: a shard with fewer connections than another would make them wait.
-        count = (1..=count).rev().find(|count| connections.is_multiple_of(u64::from(*count))).unwrap_or(1);
-    }
+    let count = shard_count(scenario, (users, requests, shared), threads, part);
     let schedule = match &scenario.load {
         Load::Closed { .. } => None,
         Load::Open { stages, requests, .. } => Some(Arc::new(schedule_of(stages, *requests))),

@@ -174,8 +174,7 @@ impl Running {
         let (routes, names) = routes(&plan, &options);
         let assignments = divide::assignments(&plan, &routes, options.threads, part)?;
         let barriers = divide::barriers_of(&assignments);
-        let scenarios = assignments.iter().map(divide::scenarios_of).collect();
-        let cores = host::allowed_cores();
+        let (scenarios, cores) = (assignments.iter().map(divide::scenarios_of).collect(), host::allowed_cores());
         let is_part = part.begins.is_some();
         let mut returns = Vec::new();
         let mut rest = assignments.into_iter();
@@ -204,9 +203,7 @@ impl Running {
             let core = options.pins_threads.then(|| cores[shard % cores.len()]);
             let make = make.clone();
             std::thread::Builder::new().name(format!("shard-{shard}")).spawn(move || {
-                let pinned = core
-                    .map_or(Ok(()), |core| host::pin_to_core(core).map_err(|reason| RunError::Pin { core, reason }));
-                match pinned.and_then(|()| Ok(make(clock)?)) {
+                match core.map_or(Ok(()), pin_to).and_then(|()| Ok(make(clock)?)) {
                     Ok(driver) => shard::run(driver, assignment, channels, &place.start),
                     // The run may be gone already.
                     Err(error) => drop(channels.reports.send(Report::Broken(error))),
@@ -325,6 +322,11 @@ impl Running {
             values: self.shared_data.values(),
         })
     }
+}
+
+/// Pins this thread to a core.
+fn pin_to(core: usize) -> Result<(), RunError> {
+    host::pin_to_core(core).map_err(|reason| RunError::Pin { core, reason })
 }
 
 /// Use of this machine during the run, where the target is on it too.

@@ -17,6 +17,9 @@ impl ScenarioRuntime {
         if exchanges as u64 > self.users_at_work() * self.users.programs.most() {
             return Err(format!("{exchanges} exchanges of {} users", self.users_at_work()));
         }
+        if !self.users.freed.is_empty() {
+            return Err(format!("{} users are free and have not advanced", self.users.freed.len()));
+        }
         let attempts: Vec<_> = self.in_flight.attempts.keys().collect();
         if let Some(count) = self.too_many_shared() {
             return Err(format!("{count} connections are more than may be shared"));

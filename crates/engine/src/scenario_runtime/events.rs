@@ -51,6 +51,7 @@ impl ScenarioRuntime {
             Event::Cut { at, .. } => self.datagram_cut(at),
             Event::Accepted { .. } | Event::Woken => {}
         }
+        self.advance_freed(sockets);
     }
 
     fn connected<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
@@ -151,7 +152,7 @@ impl ScenarioRuntime {
                 Received::Broken(failure) => {
                     self.count_last_sent(attempt, sockets);
                     self.close(socket, sockets);
-                    self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
+                    self.end_attempt(attempt, Outcome::Failed(failure), at);
                 }
             },
             // These bytes were not requested: what follows them could not be told apart from a response.
@@ -258,7 +259,7 @@ impl ScenarioRuntime {
         match connection.phase {
             Phase::Response { attempt } => self.end_cut_attempt(attempt, cut, at, sockets),
             Phase::Connect { attempt, .. } => {
-                self.end_attempt(attempt, Outcome::Failed(Failure::ClosedEarly), at, sockets);
+                self.end_attempt(attempt, Outcome::Failed(Failure::ClosedEarly), at);
             }
             Phase::Prepare { user, .. } => self.advance_user(user, LastExchange::NoConnection, at, at, sockets),
             Phase::Idle { user } => self.forget_own(user, connection.origin, socket),
@@ -284,7 +285,7 @@ impl ScenarioRuntime {
         match cut.ending {
             Some(Ending::Complete) if !cut.may_be_short => self.end_response(key, true, at, sockets),
             Some(Ending::BeforeAnswer) => self.end_cut(key, cut.again, Failure::ClosedEarly, at, sockets),
-            _ => self.end_attempt(key, Outcome::Failed(Failure::ClosedEarly), at, sockets),
+            _ => self.end_attempt(key, Outcome::Failed(Failure::ClosedEarly), at),
         }
     }
 
@@ -322,7 +323,7 @@ impl ScenarioRuntime {
                 let (place, failure) = (connection.place(), faults::while_connecting(error));
                 if !self.goes_elsewhere(attempt, place, failure, at, sockets) {
                     self.pool.reachability_guard.fail(connection.origin);
-                    self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
+                    self.end_attempt(attempt, Outcome::Failed(failure), at);
                 }
             }
             Phase::Prepare { user, .. } => {

@@ -280,7 +280,7 @@ impl ScenarioRuntime {
             Err(error) => {
                 self.pool.reachability_guard.fail(origin);
                 let now = sockets.now();
-                self.end_exchange(key, None, Outcome::Failed(faults::while_connecting(error)), now, sockets);
+                self.end_exchange(key, None, Outcome::Failed(faults::while_connecting(error)), now);
             }
         }
     }
@@ -373,7 +373,7 @@ impl ScenarioRuntime {
         if !was_sent && self.is_too_late(exchange, now) {
             self.in_flight.attempts.remove(key);
             self.abandon_attempt(given, true, now, sockets);
-            return self.drop_exchange(exchange, now, sockets);
+            return self.drop_exchange(exchange, now);
         }
         if self.is_spared(index, now) {
             return;
@@ -400,7 +400,7 @@ impl ScenarioRuntime {
         }
         let expired = if was_sent { self.expire_call(key, now) } else { None };
         self.abandon_attempt(given, false, now, sockets);
-        self.end_attempt(key, expired.unwrap_or(Outcome::Failed(failure)), now, sockets);
+        self.end_attempt(key, expired.unwrap_or(Outcome::Failed(failure)), now);
     }
 
     /// The deadline of an attempt passed in a stall of the generator, and its peer gets more time; what came within

@@ -206,6 +206,7 @@ impl ScenarioRuntime {
                         self.record_on(socket, false, kind, &bytes);
                     }
                     end = self.handle_alone(socket, &said, from == length, at, sockets);
+                    self.advance_freed(sockets);
                 }
                 Err(fault) => {
                     if self.in_flight.records && fault.was_reported() {
@@ -458,6 +459,6 @@ impl ScenarioRuntime {
         } else {
             self.say_goodbye(socket, now, sockets);
         }
-        self.end_attempt(key, outcome, now, sockets);
+        self.end_attempt(key, outcome, now);
     }
 }

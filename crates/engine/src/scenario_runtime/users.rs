@@ -4,6 +4,7 @@ pub(super) mod barriers;
 pub(super) mod budget;
 pub(super) mod closed;
 pub(super) mod first_round;
+pub(super) mod freed;
 pub(super) mod load_changes;
 pub(super) mod open;
 pub(super) mod open_users;

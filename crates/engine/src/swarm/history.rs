@@ -291,19 +291,7 @@ impl SimulatedNetwork {
         let (network, server_host, began) = (self.network.clone(), self.server_host, self.network.now());
         let (served_before, faults_before) = (self.server.requests(), network.faults_so_far());
         let stop = StopHandle::default();
-        let mut hosts = Vec::new();
-        let run = SteppedRun::start_with(
-            &setting.plan,
-            (setting.data_sources.clone(), Partition::default()),
-            address(),
-            setting.threads,
-            &stop,
-            || {
-                let driver = network.add_host();
-                hosts.push(driver.host());
-                driver
-            },
-        );
+        let (run, hosts) = start_on(&network, &setting, &stop);
         for &(who, from, to) in &setting.freezes {
             match who {
                 TARGET => network.freeze(server_host, began + from, began + to),
@@ -313,24 +301,7 @@ impl SimulatedNetwork {
         }
         let reported = vec![Reported::default(); setting.plan.scenarios.len()];
         let mut stage = LoadStage { world: self, run, hosts, reported };
-        let mut changes = setting.changes.clone().into_iter().peekable();
-        let (mut turns, mut most_in_flight, mut stop_at) = (0, 0, setting.stop_at);
-        while stage.run.is_waiting() {
-            turns += 1;
-            if turns > TURNS_MAX || network.now() > began + WALL_MAX {
-                return Err(format!("no end after {turns} turns and {:?}", network.now().as_duration()));
-            }
-            if let Some((_, is_abort)) = stop_at.take_if(|(at, _)| began + *at <= network.now()) {
-                if is_abort { stop.abort() } else { stop.stop() }
-            }
-            while let Some((_, scenario, what)) = changes.next_if(|(at, ..)| began + *at <= network.now()) {
-                // It may be refused: the load may be over, or of a kind without such a change.
-                let _ = stage.run.change(scenario, what, network.now());
-            }
-            let Some(host) = network.next() else { return Err("nothing will ever happen again".to_owned()) };
-            stage.step(host)?;
-            most_in_flight = most_in_flight.max(stage.run.in_flight());
-        }
+        let most_in_flight = stage.play(&setting, &stop, began)?;
         let sockets_left = stage.hosts.iter().map(|&host| network.open_sockets(host)).sum();
         let most_sockets = stage.hosts.iter().map(|&host| network.most_open_sockets(host)).sum();
         let gathered = stage.hosts.iter().map(|&host| network.most_coalesced(host));
@@ -448,7 +419,43 @@ impl Reported {
     }
 }
 
+/// Starts a run, each of whose shards is a host. Returns them in their order.
+fn start_on(network: &Network, setting: &Setup, stop: &StopHandle) -> (SteppedRun<SimDriver>, Vec<Host>) {
+    let mut hosts = Vec::new();
+    let data = (setting.data_sources.clone(), Partition::default());
+    let run = SteppedRun::start_with(&setting.plan, data, address(), setting.threads, stop, || {
+        let driver = network.add_host();
+        hosts.push(driver.host());
+        driver
+    });
+    (run, hosts)
+}
+
 impl LoadStage<'_> {
+    /// Runs the load to its end, changed and stopped as the setting says. Returns the most exchanges in flight.
+    fn play(&mut self, setting: &Setup, stop: &StopHandle, began: Nanos) -> Result<usize, String> {
+        let network = self.world.network.clone();
+        let mut changes = setting.changes.clone().into_iter().peekable();
+        let (mut turns, mut most_in_flight, mut stop_at) = (0, 0, setting.stop_at);
+        while self.run.is_waiting() {
+            turns += 1;
+            if turns > TURNS_MAX || network.now() > began + WALL_MAX {
+                return Err(format!("no end after {turns} turns and {:?}", network.now().as_duration()));
+            }
+            if let Some((_, is_abort)) = stop_at.take_if(|(at, _)| began + *at <= network.now()) {
+                if is_abort { stop.abort() } else { stop.stop() }
+            }
+            while let Some((_, scenario, what)) = changes.next_if(|(at, ..)| began + *at <= network.now()) {
+                // It may be refused: the load may be over, or of a kind without such a change.
+                let _ = self.run.change(scenario, what, network.now());
+            }
+            let Some(host) = network.next() else { return Err("nothing will ever happen again".to_owned()) };
+            self.step(host)?;
+            most_in_flight = most_in_flight.max(self.run.in_flight());
+        }
+        Ok(most_in_flight)
+    }
+
     /// One turn of a host.
     fn step(&mut self, host: Host) -> Result<(), String> {
         if host == self.world.server_host {

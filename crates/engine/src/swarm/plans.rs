@@ -12,6 +12,11 @@ use plan::{
     TextContext, Think, Transaction, UserShape,
 };
 
+/// Paths that are answered well and soon.
+const CALM_PATHS: [&str; 7] = ["/", "/", "/bytes/5000", "/chunked/700", "/delay/3", "/close", "/echo"];
+const PATHS: [&str; 10] =
+    ["/", "/", "/bytes/3000", "/chunked/900", "/delay/20", "/close", "/echo", "/drop", "/status/503", "/bytes/0"];
+
 /// Changes for a load, each pause with its end.
 pub(super) fn changes(random: &mut Random, load: &Load) -> Vec<(Nanos, ChangeKind)> {
     let mut changes = Vec::new();
@@ -38,22 +43,7 @@ pub(super) fn changes(random: &mut Random, load: &Load) -> Vec<(Nanos, ChangeKin
 
 pub(super) fn plan_of(random: &mut Random, is_calm: bool) -> Plan {
     let mut pick = |choices: &[&str]| choices[random.below(choices.len() as u64) as usize].to_owned();
-    let path = if is_calm {
-        pick(&["/", "/", "/bytes/5000", "/chunked/700", "/delay/3", "/close", "/echo"])
-    } else {
-        pick(&[
-            "/",
-            "/",
-            "/bytes/3000",
-            "/chunked/900",
-            "/delay/20",
-            "/close",
-            "/echo",
-            "/drop",
-            "/status/503",
-            "/bytes/0",
-        ])
-    };
+    let path = if is_calm { pick(&CALM_PATHS) } else { pick(&PATHS) };
     let duration = pick(&["", "", "300ms", "2s"]);
     let rate = pick(&["", "", "40", "700", "9000/m", "2500", "200000"]);
     let stages = pick(&["", "", "", "300:500ms,0:0s,0:300ms,50:1s", "0:100ms,900:700ms"]);
@@ -120,20 +110,22 @@ pub(super) fn plan_of(random: &mut Random, is_calm: bool) -> Plan {
         (false, true) if random.chance(600_000) => rounds(random, flags),
         _ => flags,
     };
-    // Drawn from a copy, so that a seed keeps its meaning from before there were limits.
-    let mut random_limits = random.clone();
-    let is_kept = !flags.no_keepalive && !flags.url.as_deref().is_some_and(|url| url.starts_with("ws"));
-    let flags = Flags {
-        connection_requests: (is_kept && random_limits.chance(200_000))
-            .then(|| random_limits.between(1, 30).to_string()),
-        connection_age: (is_kept && random_limits.chance(200_000))
-            .then(|| format!("{}ms", random_limits.between(10, 400))),
-        keepalive_idle: (is_kept && random_limits.chance(200_000))
-            .then(|| format!("{}ms", random_limits.between(10, 200))),
-        ..flags
-    };
+    let flags = with_limits(random, flags);
     let described = Schema::from_files(&target::descriptors()).expect("the target describes itself");
     flags.plan_with(Some(&described)).expect("the flags are good")
+}
+
+/// The same load on connections that are used a limited number of times, or for a limited time. Drawn from a copy, so
+/// that a seed keeps its meaning from before there were limits.
+fn with_limits(random: &Random, flags: Flags) -> Flags {
+    let mut random = random.clone();
+    let is_kept = !flags.no_keepalive && !flags.url.as_deref().is_some_and(|url| url.starts_with("ws"));
+    Flags {
+        connection_requests: (is_kept && random.chance(200_000)).then(|| random.between(1, 30).to_string()),
+        connection_age: (is_kept && random.chance(200_000)).then(|| format!("{}ms", random.between(10, 400))),
+        keepalive_idle: (is_kept && random.chance(200_000)).then(|| format!("{}ms", random.between(10, 200))),
+        ..flags
+    }
 }
 
 /// The same load as a round of requests, some of which are redirected.

@@ -74,12 +74,15 @@ impl Command {
         let mut command = Self { line, ..Self::default() };
         for one in given {
             command.take(one)?;
+            command.check_data(one)?;
         }
         let route = &mut command.way.route_overrides;
         (route.proxies, route.proxy_header) = std::mem::take(&mut command.proxy).finish()?;
         Ok(command)
     }
 
+    /// Takes one flag.
+    #[expect(clippy::too_many_lines, reason = "a table: one arm for each meaning of a flag")]
     fn take(&mut self, given: &GivenFlag) -> Result<(), PlanError> {
         let (flag, line, value) = (given.flag, given.line, given.value.as_slice());
         let text = || body::text(flag, value, line);
@@ -204,12 +207,17 @@ impl Command {
             Meaning::Auth => return Err(at(line, CurlFault::Auth { flag })),
             Meaning::Help | Meaning::Refused => return Err(at(line, CurlFault::Refused { flag })),
         }
-        if matches!(
+        Ok(())
+    }
+
+    /// Checks that data, where the flag gives some, is the body.
+    fn check_data(&self, given: &GivenFlag) -> Result<(), PlanError> {
+        let is_data = matches!(
             given.meaning,
             Meaning::Data | Meaning::DataRaw | Meaning::DataBinary | Meaning::DataUrlencode | Meaning::Json
-        ) && !matches!(self.content, Content::Data(_))
-        {
-            return Err(at(line, CurlFault::Conflict { one: flag, other: "-F or -T" }));
+        );
+        if is_data && !matches!(self.content, Content::Data(_)) {
+            return Err(at(given.line, CurlFault::Conflict { one: given.flag, other: "-F or -T" }));
         }
         Ok(())
     }

@@ -143,7 +143,7 @@ impl Form {
         for field in &self.fields {
             match field {
                 Field::HostRequested(name, requested) if is_host_named => {
-                    host_requested = requested.as_ref();
+                    host_requested = requested.as_deref();
                     if let Some(host) = requested {
                         say(name, host);
                     }
@@ -154,29 +154,24 @@ impl Form {
                         say("Authorization", value.as_bytes());
                     }
                 }
-                Field::Range(range) => match at.content {
-                    BodyContent::None => say("Range", format!("bytes={range}").as_bytes()),
-                    BodyContent::Parts => {}
-                    BodyContent::Data | BodyContent::File => {
-                        let whole = if is_chunked { "-1".to_owned() } else { body.len().to_string() };
-                        say("Content-Range", format!("bytes {range}/{whole}").as_bytes());
+                Field::Range(range) => {
+                    let length = || if is_chunked { "-1".to_owned() } else { body.len().to_string() };
+                    if let Some((name, value)) = range_field(at.content, range, || format!("{range}/{}", length())) {
+                        say(name, value.as_bytes());
                     }
-                },
-                Field::Resumed { open, whole } => match at.content {
-                    BodyContent::None => say("Range", format!("bytes={open}").as_bytes()),
-                    BodyContent::Parts => {}
-                    BodyContent::Data | BodyContent::File => say("Content-Range", format!("bytes {whole}").as_bytes()),
-                },
+                }
+                Field::Resumed { open, whole } => {
+                    if let Some((name, value)) = range_field(at.content, open, || whole.clone()) {
+                        say(name, value.as_bytes());
+                    }
+                }
                 Field::Referer(first) => {
                     if let Some(referer) = at.referer.as_ref().or(first.as_ref()) {
                         say("Referer", referer.as_bytes());
                     }
                 }
                 Field::Cookie(written) => {
-                    let host = host_requested.and_then(|host| std::str::from_utf8(host).ok()).map(without_port);
-                    let host = host.unwrap_or_else(|| at.url.host());
-                    let (mut cookies, has_room) = cookies::pick(&self.cookies, host, at.url.path(), at.url.is_tls());
-                    cookies.extend(written.clone().filter(|_| has_room));
+                    let cookies = self.cookies_for(at, host_requested, written.as_deref());
                     if !cookies.is_empty() {
                         say("Cookie", &cookies.join(&b"; "[..]));
                     }
@@ -208,12 +203,30 @@ impl Form {
         Request { method: at.method.clone(), path, version: self.version, headers, body }
     }
 
+    /// The cookies for a position: those of files for its host, then those that the user wrote.
+    fn cookies_for(&self, at: &ChainPosition, host: Option<&[u8]>, written: Option<&[u8]>) -> Vec<Vec<u8>> {
+        let host = host.and_then(|host| std::str::from_utf8(host).ok()).map(without_port);
+        let host = host.unwrap_or_else(|| at.url.host());
+        let (mut cookies, has_room) = cookies::pick(&self.cookies, host, at.url.path(), at.url.is_tls());
+        cookies.extend(written.filter(|_| has_room).map(<[u8]>::to_vec));
+        cookies
+    }
+
     fn authorization(&self, at: &ChainPosition) -> Option<String> {
         if let Some(bearer) = &self.bearer {
             return Some(format!("Bearer {bearer}"));
         }
         let user = at.user.as_ref()?;
         Some(format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(user)))
+    }
+}
+
+/// The field of a range: of what is asked for, or of what is sent.
+fn range_field(content: BodyContent, asked: &str, sent: impl FnOnce() -> String) -> Option<(&'static str, String)> {
+    match content {
+        BodyContent::None => Some(("Range", format!("bytes={asked}"))),
+        BodyContent::Parts => None,
+        BodyContent::Data | BodyContent::File => Some(("Content-Range", format!("bytes {}", sent()))),
     }
 }
 

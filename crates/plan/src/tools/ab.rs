@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use super::options::{read, switch, value};
+use super::options::{read, refuse_zeros, switch, value};
 use super::{
-    CaptureOptions, Connection, Draft, Header, Load, Opt, Security, Settings, Style, Tool, ToolFault, ToolRun,
+    CaptureOptions, Connection, Draft, GivenFlags, Header, Load, Opt, Security, Settings, Style, Tool, ToolFault,
+    ToolRun,
 };
 use crate::endpoints::parse_sources;
 use crate::{Address, REQUEST_BODY_BYTES_MAX, Version};
@@ -103,47 +104,14 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
     }
     let number = |flag| given.last(flag).map(|text| super::whole(flag, text)).transpose();
     let time_limit_s = number("-t")?;
-    // The last one written counts.
-    let last = given.flags.iter().rev().find(|(id, _)| ["-n", "-t"].contains(id)).map(|(id, _)| *id);
-    let requests = match last {
-        Some("-t") => REQUESTS_WITH_TIME,
-        _ => number("-n")?.unwrap_or(1),
-    };
-    let connections = number("-c")?.unwrap_or(1);
-    for (flag, number) in [("-n", requests), ("-c", connections)] {
-        if number == 0 {
-            return Err(ToolFault::Value { flag, value: "0".to_owned(), wanted: "more than nothing" });
-        }
-    }
+    let requests = requests_of(&given)?;
+    let connections = given.whole("-c", 1)?;
+    refuse_zeros(&[("-n", requests), ("-c", connections)])?;
     if connections > requests {
         return Err(ToolFault::FewerRequests { requests, users: connections });
     }
-    let methods = [("-i", given.has("-i")), ("-p", given.has("-p")), ("-u", given.has("-u"))];
-    if let [one, other, ..] = methods.iter().filter(|(_, is)| *is).map(|(flag, _)| *flag).collect::<Vec<_>>()[..] {
-        return Err(ToolFault::Conflict { one, other });
-    }
-    let (file, method) = match (given.last("-p"), given.last("-u")) {
-        (Some(file), _) => (Some(("-p", file)), "POST"),
-        (None, Some(file)) => (Some(("-u", file)), "PUT"),
-        (None, None) => (None, if given.has("-i") { "HEAD" } else { "GET" }),
-    };
-    let body = file.map(|(flag, path)| crate::file::read_up_to(flag, path, REQUEST_BODY_BYTES_MAX)).transpose()?;
-    let method = given.last("-m").unwrap_or(method).to_owned();
-    let keep_alive = given.has("-k");
-    let mut headers = Vec::new();
-    if !keep_alive {
-        // HTTP/1.0 without a `Connection` header.
-        headers.push(Header::without("Connection"));
-    }
-    let parsed = |name: &str, value: &str| Header::parse(&format!("{name}: {value}"));
-    headers.extend(given.last("-C").map(|cookie| parsed("Cookie", cookie)).transpose()?);
-    headers.extend(given.last("-A").map(|user| Header::basic(user.trim_start())));
-    if body.is_some() {
-        headers.push(parsed("Content-Type", given.last("-T").unwrap_or("text/plain"))?);
-    }
-    for text in given.all("-H") {
-        headers.push(Header::parse(text)?);
-    }
+    let (method, body) = method_and_body(&given)?;
+    let headers = headers_of(&given, body.is_some())?;
     let timeout = Duration::from_secs(number("-s")?.filter(|seconds| *seconds > 0).unwrap_or(30));
     let address = Address::parse(&url)?;
     let (host, port, path) = (address.host().to_owned(), address.port(), address.path_and_query());
@@ -157,28 +125,13 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
         },
         request: super::request_of(&method, headers, body.clone(), timeout),
         responses: super::any_response(),
-        connection: Connection {
-            connect_timeout: Some(timeout),
-            no_keepalive: !keep_alive,
-            version: Some(Version::Http10),
-            security: Security {
-                cert: given.last("-E").map(str::to_owned),
-                ..super::trusting(url.starts_with("https"))
-            },
-            proxy: super::through(given.last("-X"), given.last("-P"))?,
-            sources: given.last("-B").map(parse_sources).transpose()?,
-            ..Connection::default()
-        },
+        connection: connection_of(&given, timeout, url.starts_with("https"))?,
         grace: Some(if time_limit_s.is_some() { Duration::ZERO } else { timeout }),
         interval: Some(super::INTERVAL),
         capture_options: CaptureOptions { bodies: true, rows: given.has("-g"), ..CaptureOptions::default() },
         ..Draft::default()
     };
     let request = request_of(&draft)?;
-    let html = ["-w", "-x", "-y", "-z"].iter().any(|flag| given.has(flag)).then(|| {
-        let text = |flag, default: &str| given.last(flag).unwrap_or(default).to_owned();
-        [text("-x", ""), text("-y", ""), text("-z", "bgcolor=white")]
-    });
     Ok(ToolRun {
         tool: Tool::Ab,
         draft,
@@ -190,21 +143,84 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
             requests,
             connections,
             time_limit_s,
-            keep_alive,
+            keep_alive: given.has("-k"),
             has_body: body.is_some(),
             variable_length: given.has("-l"),
             is_quiet: given.has("-q") || requests <= 150,
             no_percentiles: given.has("-d"),
             short_stats: given.has("-S"),
-            html,
+            html: html_attributes(&given),
             csv: given.last("-e").map(str::to_owned),
             gnuplot: given.last("-g").map(str::to_owned),
-            verbosity: number("-v")?.unwrap_or(0),
+            verbosity: given.whole("-v", 0)?,
             request,
             host,
             port,
             path,
         }),
+    })
+}
+
+/// The most requests: of `-n` and `-t`, the last one written counts.
+fn requests_of(given: &GivenFlags) -> Result<u64, ToolFault> {
+    match given.flags.iter().rev().find(|(id, _)| ["-n", "-t"].contains(id)) {
+        Some(("-t", _)) => Ok(REQUESTS_WITH_TIME),
+        _ => given.whole("-n", 1),
+    }
+}
+
+/// The method, and the body of a file.
+fn method_and_body(given: &GivenFlags) -> Result<(String, Option<Vec<u8>>), ToolFault> {
+    let methods = [("-i", given.has("-i")), ("-p", given.has("-p")), ("-u", given.has("-u"))];
+    if let [one, other, ..] = methods.iter().filter(|(_, is)| *is).map(|(flag, _)| *flag).collect::<Vec<_>>()[..] {
+        return Err(ToolFault::Conflict { one, other });
+    }
+    let (file, method) = match (given.last("-p"), given.last("-u")) {
+        (Some(file), _) => (Some(("-p", file)), "POST"),
+        (None, Some(file)) => (Some(("-u", file)), "PUT"),
+        (None, None) => (None, if given.has("-i") { "HEAD" } else { "GET" }),
+    };
+    let body = file.map(|(flag, path)| crate::file::read_up_to(flag, path, REQUEST_BODY_BYTES_MAX)).transpose()?;
+    Ok((given.last("-m").unwrap_or(method).to_owned(), body))
+}
+
+/// The headers of its requests.
+fn headers_of(given: &GivenFlags, has_body: bool) -> Result<Vec<Header>, ToolFault> {
+    let mut headers = Vec::new();
+    if !given.has("-k") {
+        // HTTP/1.0 without a `Connection` header.
+        headers.push(Header::without("Connection"));
+    }
+    let parsed = |name: &str, value: &str| Header::parse(&format!("{name}: {value}"));
+    headers.extend(given.last("-C").map(|cookie| parsed("Cookie", cookie)).transpose()?);
+    headers.extend(given.last("-A").map(|user| Header::basic(user.trim_start())));
+    if has_body {
+        headers.push(parsed("Content-Type", given.last("-T").unwrap_or("text/plain"))?);
+    }
+    for text in given.all("-H") {
+        headers.push(Header::parse(text)?);
+    }
+    Ok(headers)
+}
+
+/// How connections are made.
+fn connection_of(given: &GivenFlags, timeout: Duration, is_tls: bool) -> Result<Connection, ToolFault> {
+    Ok(Connection {
+        connect_timeout: Some(timeout),
+        no_keepalive: !given.has("-k"),
+        version: Some(Version::Http10),
+        security: Security { cert: given.last("-E").map(str::to_owned), ..super::trusting(is_tls) },
+        proxy: super::through(given.last("-X"), given.last("-P"))?,
+        sources: given.last("-B").map(parse_sources).transpose()?,
+        ..Connection::default()
+    })
+}
+
+/// Attributes of table, row and cell, where HTML is wanted.
+fn html_attributes(given: &GivenFlags) -> Option<[String; 3]> {
+    ["-w", "-x", "-y", "-z"].iter().any(|flag| given.has(flag)).then(|| {
+        let text = |flag, default: &str| given.last(flag).unwrap_or(default).to_owned();
+        [text("-x", ""), text("-y", ""), text("-z", "bgcolor=white")]
     })
 }
 

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use super::options::{read, switch, value};
+use super::options::{read, refuse_zeros, switch, value};
 use super::{
-    Body, CaptureOptions, Commands, Draft, Header, Load, Opt, Request, Settings, Style, Tool, ToolFault, ToolRun,
+    Body, CaptureOptions, Commands, Draft, GivenFlags, Header, Load, Opt, Request, Settings, Style, Tool, ToolFault,
+    ToolRun,
 };
 use crate::{Address, JsonCheck, Plan, PlanError, StatusSet, Version};
 
@@ -94,28 +95,97 @@ const CONTENT_TYPE: &str = "application/x-www-form-urlencoded; charset=utf-8";
 
 pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
     let given = read(Style::Go, &TABLE, words)?;
-    let number = |flag, default| given.last(flag).map_or(Ok(default), |text| super::whole(flag, text));
-    let (users, requests) = (number("-c", 1)?, number("-n", 1)?);
-    for (flag, number) in [("-n", requests), ("-c", users)] {
-        if number == 0 {
-            return Err(ToolFault::Value { flag, value: "0".to_owned(), wanted: "more than nothing" });
+    let (users, requests) = (given.whole("-c", 1)?, given.whole("-n", 1)?);
+    refuse_zeros(&[("-n", requests), ("-c", users)])?;
+    let source = Source::from_flags(&given)?;
+    let form = source.form();
+    let data = given.last("-data").unwrap_or_default();
+    let (verify, judges) = verification(&given, form)?;
+    let headers = headers_of(&given, source.file.is_some());
+    let (keep_alive, http2) = (given.is_on("-k")?, given.is_on("-http2")?);
+    let follows = given.last("-redirect").is_none() || given.is_on("-redirect")?;
+    let timeout_s = match given.whole("-t", 0)? {
+        0 => 30,
+        seconds => seconds,
+    };
+    let deadline_s = Some(given.whole("-timeout", 0)?).filter(|seconds| *seconds > 0);
+    let debug = given.last("-d").is_some_and(|text| text.eq_ignore_ascii_case("true"));
+    let full_url = source.full_url();
+    let settings = GoStressSettings {
+        users,
+        requests,
+        form,
+        url: full_url.clone().unwrap_or_default(),
+        method: if data.is_empty() { "GET" } else { "POST" }.to_owned(),
+        headers,
+        data: data.to_owned(),
+        verify,
+        judges,
+        code: given.whole("-code", 200)?,
+        timeout_s,
+        deadline_s,
+        debug,
+        http2,
+        keep_alive,
+        max_connections: 1,
+    };
+    let url = full_url.as_deref().filter(|_| form != "http" || source.file.is_none());
+    let mut draft = draft_of(url.map(Address::parse).transpose()?, &settings);
+    match form {
+        "http" => fill_http(&mut draft, &settings, &source, follows)?,
+        "webSocket" => fill_messages(&mut draft, &settings)?,
+        _ => draft.request.body = Some(data_of(data)),
+    }
+    Ok(ToolRun {
+        tool: Tool::GoStress,
+        draft,
+        threads: None,
+        is_native: false,
+        is_debug: debug,
+        settings: Settings::GoStress(GoStressSettings { max_connections: given.whole("-m", 1)?, ..settings }),
+    })
+}
+
+/// The source of the requests: a URL, or a file, or both.
+struct Source<'a> {
+    url: Option<&'a str>,
+    file: Option<&'a str>,
+    scheme: &'a str,
+}
+
+impl<'a> Source<'a> {
+    fn from_flags(given: &'a GivenFlags) -> Result<Self, ToolFault> {
+        let (url, file) = (given.last("-u").filter(|url| !url.is_empty()), given.last("-p"));
+        if given.has("-h") || (url.is_none() && file.is_none()) {
+            return Err(ToolFault::Missing { flag: "-u" });
+        }
+        if url.is_some_and(|url| url.starts_with("radius://")) {
+            return Err(ToolFault::Unsupported { flag: "radius://" });
+        }
+        let scheme = url.and_then(|url| url.split_once("://")).map_or("http", |(scheme, _)| scheme);
+        Ok(Self { url, file, scheme })
+    }
+
+    /// `http`, `webSocket` or `grpc`.
+    fn form(&self) -> &'static str {
+        match self.scheme {
+            "ws" | "wss" => "webSocket",
+            "grpc" | "rpc" => "grpc",
+            _ => "http",
         }
     }
-    let (url, file) = (given.last("-u").filter(|url| !url.is_empty()), given.last("-p"));
-    if given.has("-h") || (url.is_none() && file.is_none()) {
-        return Err(ToolFault::Missing { flag: "-u" });
+
+    /// The URL, with the scheme that we have for it.
+    fn full_url(&self) -> Option<String> {
+        self.url.map(|url| match self.scheme {
+            "rpc" => format!("grpc{}", &url[3..]),
+            _ => url.to_owned(),
+        })
     }
-    if url.is_some_and(|url| url.starts_with("radius://")) {
-        return Err(ToolFault::Unsupported { flag: "radius://" });
-    }
-    let is_debug = given.last("-d").is_some_and(|text| text.eq_ignore_ascii_case("true"));
-    let scheme = url.and_then(|url| url.split_once("://")).map_or("http", |(scheme, _)| scheme);
-    let form = match scheme {
-        "ws" | "wss" => "webSocket",
-        "grpc" | "rpc" => "grpc",
-        _ => "http",
-    };
-    let data = given.last("-data").unwrap_or_default();
+}
+
+/// The verification of responses: as printed, and what it is.
+fn verification(given: &GivenFlags, form: &str) -> Result<(String, Verify), ToolFault> {
     let verify = given.last("-v").unwrap_or(match form {
         "http" => "statusCode",
         "webSocket" => "json",
@@ -129,6 +199,11 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
             return Err(ToolFault::Value { flag, value, wanted: "statusCode (of http) or json" });
         }
     };
+    Ok((verify.to_owned(), judges))
+}
+
+/// The headers, sorted by name; values of the same name are joined.
+fn headers_of(given: &GivenFlags, has_file: bool) -> Vec<(String, String)> {
     let mut headers: Vec<(String, String)> = Vec::new();
     for text in given.all("-H") {
         let Some((name, value)) = text.split_once(':') else { continue };
@@ -138,101 +213,79 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
             None => headers.push((name.to_owned(), value.to_owned())),
         }
     }
-    if !headers.iter().any(|(name, _)| name == "Content-Type") && file.is_none() {
+    if !headers.iter().any(|(name, _)| name == "Content-Type") && !has_file {
         headers.push(("Content-Type".to_owned(), CONTENT_TYPE.to_owned()));
     }
     headers.sort();
-    let keep_alive = given.is_on("-k")?;
-    let http2 = given.is_on("-http2")?;
-    let follows = given.last("-redirect").is_none() || given.is_on("-redirect")?;
-    let timeout_s = match number("-t", 0)? {
-        0 => 30,
-        seconds => seconds,
-    };
-    let deadline_s = Some(number("-timeout", 0)?).filter(|seconds| *seconds > 0);
-    let code = number("-code", 200)?;
-    let method = if data.is_empty() { "GET" } else { "POST" };
-    let full_url = url.map(|url| match scheme {
-        "rpc" => format!("grpc{}", &url[3..]),
-        _ => url.to_owned(),
-    });
-    let timeout = Duration::from_secs(timeout_s);
-    let mut draft = Draft {
-        url: full_url.as_deref().filter(|_| form != "http" || file.is_none()).map(Address::parse).transpose()?,
+    headers
+}
+
+/// What the loads of all forms have in common.
+fn draft_of(url: Option<Address>, settings: &GoStressSettings) -> Draft {
+    let timeout = Duration::from_secs(settings.timeout_s);
+    Draft {
+        url,
         load: Load {
-            connections: Some(users),
-            requests: Some(users.saturating_mul(requests)),
-            duration: deadline_s.map(Duration::from_secs),
+            connections: Some(settings.users),
+            requests: Some(settings.users.saturating_mul(settings.requests)),
+            duration: settings.deadline_s.map(Duration::from_secs),
             ..Load::default()
         },
         request: Request { timeout: Some(timeout), ..Request::default() },
         grace: Some(timeout),
         capture_options: CaptureOptions { ignores_failures: true, ..CaptureOptions::default() },
         ..Draft::default()
-    };
-    let said = || headers.iter().map(|(name, value)| Header::parse(&format!("{}: {value}", name.trim())));
-    match form {
-        "http" => {
-            let status = if judges == Verify::Json { 200 } else { status_of(code)? };
-            draft.responses.status = Some(StatusSet::one(status));
-            draft.responses.location = follows;
-            draft.responses.max_redirs = follows.then_some(10);
-            draft.connection.no_keepalive = !keep_alive;
-            draft.connection.security.insecure = !http2 && (follows || scheme == "https");
-            draft.connection.version = (!http2).then_some(Version::Http11);
-            if judges == Verify::Json {
-                draft.responses.json = vec![JsonCheck::parse(&format!("$.code == {code}"))?];
-            }
-            if let Some(file) = file {
-                // Of the requests in its file, the one that it sends.
-                let (path, leads_to) = (file.to_owned(), url.map(str::to_owned));
-                draft.commands = Some(Commands::File { path, leads_to });
-            } else {
-                draft.request.method = Some(method.to_owned());
-                draft.request.body = (!data.is_empty()).then(|| Body::Bytes(data.as_bytes().to_vec().into()));
-                draft.request.headers = vec![Header::without("Accept")];
-                if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("accept-encoding")) {
-                    draft.request.headers.push(Header::new("Accept-Encoding", "gzip"));
-                }
-                for header in said() {
-                    draft.request.headers.push(header?);
-                }
-            }
-        }
-        "webSocket" => {
-            draft.connection.connect_timeout = Some(timeout);
-            draft.request.body = Some(Body::Numbered);
-            draft.request.headers = said().collect::<Result<_, _>>()?;
-            draft.request.pause = Duration::from_secs(1);
-            draft.responses.json = vec![JsonCheck::parse("$.response.code == 200")?];
-        }
-        _ => draft.request.body = Some(data_of(data)),
     }
-    Ok(ToolRun {
-        tool: Tool::GoStress,
-        draft,
-        threads: None,
-        is_native: false,
-        is_debug,
-        settings: Settings::GoStress(GoStressSettings {
-            users,
-            requests,
-            form,
-            url: full_url.unwrap_or_default(),
-            method: method.to_owned(),
-            headers,
-            data: data.to_owned(),
-            verify: verify.to_owned(),
-            judges,
-            code,
-            timeout_s,
-            deadline_s,
-            debug: is_debug,
-            http2,
-            keep_alive,
-            max_connections: number("-m", 1)?,
-        }),
-    })
+}
+
+/// What only a load of HTTP has.
+fn fill_http(
+    draft: &mut Draft,
+    settings: &GoStressSettings,
+    source: &Source<'_>,
+    follows: bool,
+) -> Result<(), ToolFault> {
+    let is_json = settings.judges == Verify::Json;
+    let status = if is_json { 200 } else { status_of(settings.code)? };
+    draft.responses.status = Some(StatusSet::one(status));
+    draft.responses.location = follows;
+    draft.responses.max_redirs = follows.then_some(10);
+    draft.connection.no_keepalive = !settings.keep_alive;
+    draft.connection.security.insecure = !settings.http2 && (follows || source.scheme == "https");
+    draft.connection.version = (!settings.http2).then_some(Version::Http11);
+    if is_json {
+        draft.responses.json = vec![JsonCheck::parse(&format!("$.code == {}", settings.code))?];
+    }
+    if let Some(file) = source.file {
+        // Of the requests in its file, the one that it sends.
+        let (path, leads_to) = (file.to_owned(), source.url.map(str::to_owned));
+        draft.commands = Some(Commands::File { path, leads_to });
+    } else {
+        let data = &settings.data;
+        draft.request.method = Some(settings.method.clone());
+        draft.request.body = (!data.is_empty()).then(|| Body::Bytes(data.as_bytes().to_vec().into()));
+        draft.request.headers = vec![Header::without("Accept")];
+        if !settings.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("accept-encoding")) {
+            draft.request.headers.push(Header::new("Accept-Encoding", "gzip"));
+        }
+        draft.request.headers.extend(headers_sent(settings)?);
+    }
+    Ok(())
+}
+
+/// What only a load of WebSocket messages has.
+fn fill_messages(draft: &mut Draft, settings: &GoStressSettings) -> Result<(), ToolFault> {
+    draft.connection.connect_timeout = Some(Duration::from_secs(settings.timeout_s));
+    draft.request.body = Some(Body::Numbered);
+    draft.request.headers = headers_sent(settings)?;
+    draft.request.pause = Duration::from_secs(1);
+    draft.responses.json = vec![JsonCheck::parse("$.response.code == 200")?];
+    Ok(())
+}
+
+/// The printed headers, as they are sent.
+fn headers_sent(settings: &GoStressSettings) -> Result<Vec<Header>, PlanError> {
+    settings.headers.iter().map(|(name, value)| Header::parse(&format!("{}: {value}", name.trim()))).collect()
 }
 
 fn status_of(code: u64) -> Result<u16, PlanError> {

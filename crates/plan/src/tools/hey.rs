@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::options::{read, switch, value};
+use super::options::{read, refuse_zeros, switch, value};
 use super::{
     CaptureOptions, Connection, Draft, GivenFlags, Header, Load, NO_TIMEOUT, Opt, ResponseChecks, Settings, Style,
     Tool, ToolFault, ToolRun, set,
@@ -66,13 +66,9 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
     let given = read(Style::Go, &TABLE, words)?;
     given.refuse(&["-h"])?;
     let url = given.rest.first().cloned().filter(|_| !given.has("-help")).ok_or(ToolFault::Url)?;
-    let number = |flag, default| given.last(flag).map_or(Ok(default), |text| super::whole(flag, text));
-    let (requests, users) = (number("-n", 200)?, number("-c", 50)?);
+    let (requests, users) = (given.whole("-n", 200)?, given.whole("-c", 50)?);
     let duration = given.last("-z").map_or(Ok(Duration::ZERO), |text| go_duration("-z", text))?;
-    if users == 0 || requests == 0 {
-        let flag = if users == 0 { "-c" } else { "-n" };
-        return Err(ToolFault::Value { flag, value: "0".to_owned(), wanted: "more than nothing" });
-    }
+    refuse_zeros(&[("-c", users), ("-n", requests)])?;
     let is_timed = !duration.is_zero();
     if !is_timed && requests < users {
         return Err(ToolFault::FewerRequests { requests, users });
@@ -83,13 +79,9 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
     }
     let rate = given.last("-q").map_or(Ok(0.0), |text| super::decimal("-q", text))?;
     let method = given.last("-m").unwrap_or("GET").to_ascii_uppercase();
-    let body = match (given.last("-D"), given.last("-d")) {
-        (Some(path), _) => Some(crate::file::read_up_to("-D", path, REQUEST_BODY_BYTES_MAX)?),
-        (None, Some(text)) if !text.is_empty() => Some(text.as_bytes().to_vec()),
-        _ => None,
-    };
+    let body = body_of(&given)?;
     let headers = headers_of(&given, &method)?;
-    let timeout = match number("-t", 20)? {
+    let timeout = match given.whole("-t", 20)? {
         0 => NO_TIMEOUT,
         seconds => Duration::from_secs(seconds),
     };
@@ -128,18 +120,32 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
         },
         ..Draft::default()
     };
-    let mut word = method.to_ascii_lowercase();
-    if let Some(first) = word.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
     Ok(ToolRun {
         tool: Tool::Hey,
         draft,
         threads: given.last("-cpus").map(|text| super::whole("-cpus", text)).transpose()?.filter(|count| *count > 0),
         is_native: false,
         is_debug: false,
-        settings: Settings::Hey(HeySettings { is_csv: output == "csv", request: format!("{word} \"{url}\"") }),
+        settings: Settings::Hey(HeySettings { is_csv: output == "csv", request: request_in_words(&method, &url) }),
     })
+}
+
+/// The body, of a file or as given.
+fn body_of(given: &GivenFlags) -> Result<Option<Vec<u8>>, ToolFault> {
+    Ok(match (given.last("-D"), given.last("-d")) {
+        (Some(path), _) => Some(crate::file::read_up_to("-D", path, REQUEST_BODY_BYTES_MAX)?),
+        (None, Some(text)) if !text.is_empty() => Some(text.as_bytes().to_vec()),
+        _ => None,
+    })
+}
+
+/// Method and URL, as its errors have them: `Get "http://h/"`.
+fn request_in_words(method: &str, url: &str) -> String {
+    let mut word = method.to_ascii_lowercase();
+    if let Some(first) = word.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    format!("{word} \"{url}\"")
 }
 
 fn headers_of(given: &GivenFlags, method: &str) -> Result<Vec<Header>, ToolFault> {

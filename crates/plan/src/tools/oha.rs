@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::hey::whole_millis;
-use super::options::{read, switch, value};
+use super::options::{read, refuse_zeros, switch, value};
 use super::{
     CaptureOptions, Connection, Draft, GivenFlags, Header, Load, NO_TIMEOUT, Opt, ResponseChecks, Security, Settings,
     Style, Tool, ToolFault, ToolRun, set,
@@ -143,100 +143,51 @@ fn count(flag: &'static str, text: &str) -> Result<u64, ToolFault> {
     number.parse::<f64>().ok().filter(|number| *number >= 0.0).map(|number| (number * scale) as u64).ok_or_else(wrong)
 }
 
+/// Flags of its table that have no counterpart here.
+const REFUSED: [&str; 13] = [
+    "--burst-delay",
+    "--burst-rate",
+    "--rand-regex-url",
+    "--max-repeat",
+    "--dump-urls",
+    "--urls-from-file",
+    "--proxy-header",
+    "-Z",
+    "--aws-session",
+    "--aws-sigv4",
+    "--proxy-http-version",
+    "--proxy-http2",
+    "--ipv6",
+];
+
 pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
-    if let Some(word) = words.iter().find_map(|word| MORE.iter().find(|more| word == *more)) {
-        match *word {
-            "--debug" => {}
-            flag => return Err(ToolFault::Unsupported { flag }),
-        }
-    }
+    refuse_more(words)?;
     let is_debug = words.iter().any(|word| word == "--debug");
     let words: Vec<String> = words.iter().filter(|word| *word != "--debug").cloned().collect();
     let given = read(Style::Clap, &TABLE, &words)?;
-    given.refuse(&[
-        "--burst-delay",
-        "--burst-rate",
-        "--rand-regex-url",
-        "--max-repeat",
-        "--dump-urls",
-        "--urls-from-file",
-        "--proxy-header",
-        "-Z",
-        "--aws-session",
-        "--aws-sigv4",
-        "--proxy-http-version",
-        "--proxy-http2",
-        "--ipv6",
-    ])?;
+    given.refuse(&REFUSED)?;
     let url = given.url()?;
-    for pair in [["-n", "-z"], ["-d", "-D"], ["-d", "-F"], ["-D", "-F"]] {
-        if given.has(pair[0]) && given.has(pair[1]) {
-            return Err(ToolFault::Conflict { one: pair[0], other: pair[1] });
-        }
-    }
+    refuse_conflicts(&given)?;
     let requests = given.last("-n").map_or(Ok(200), |text| count("-n", text))?;
-    let users = given.last("-c").map_or(Ok(50), |text| super::whole("-c", text))?;
-    let streams = given.last("-p").map_or(Ok(1), |text| super::whole("-p", text))?;
-    for (flag, number) in [("-n", requests), ("-c", users), ("-p", streams)] {
-        if number == 0 {
-            return Err(ToolFault::Value { flag, value: "0".to_owned(), wanted: "more than nothing" });
-        }
-    }
-    let version = given.last("--http-version").unwrap_or(if given.has("--http2") { "2" } else { "1.1" });
-    let version = match version {
-        "1.0" => Version::Http10,
-        "1.1" => Version::Http11,
-        "2" | "2.0" => Version::Http2,
-        other => {
-            let (flag, value) = ("--http-version", other.to_owned());
-            return Err(ToolFault::Value { flag, value, wanted: "1.0, 1.1 or 2" });
-        }
-    };
+    let (users, streams) = (given.whole("-c", 50)?, given.whole("-p", 1)?);
+    refuse_zeros(&[("-n", requests), ("-c", users), ("-p", streams)])?;
+    let version = version_of(&given)?;
     let duration = given.last("-z").map(|text| human("-z", text)).transpose()?;
     let rate = given.last("-q").map_or(Ok(0.0), |text| super::decimal("-q", text))?;
-    let body = match (given.last("-d"), given.last("-D")) {
-        (Some(text), _) => Some(text.as_bytes().to_vec()),
-        (None, Some(path)) => Some(crate::file::read_up_to("-D", path, REQUEST_BODY_BYTES_MAX)?),
-        (None, None) => None,
-    };
+    let body = body_of(&given)?;
     let headers = headers_of(&given, body.is_some())?;
     let timeout = given.last("-t").map(|text| human("-t", text)).transpose()?;
     let timeout = timeout.map_or(NO_TIMEOUT, whole_millis);
     let connect =
         given.last("--connect-timeout").map_or(Ok(Duration::from_secs(5)), |text| human("--connect-timeout", text))?;
-    let redirects = given.last("-r").map_or(Ok(0), |text| super::whole("-r", text))?;
+    let redirects = given.whole("-r", 0)?;
     let waits = given.has("-w") || duration.is_none();
-    let unit = given.last("-u").map(|text| match text {
-        "ns" => Ok("ns"),
-        "us" => Ok("us"),
-        "ms" => Ok("ms"),
-        "s" => Ok("s"),
-        "m" => Ok("m"),
-        "h" => Ok("h"),
-        other => Err(ToolFault::Value { flag: "-u", value: other.to_owned(), wanted: "ns, us, ms, s, m or h" }),
-    });
-    let format = match given.last("--output-format").unwrap_or(if given.has("-j") { "json" } else { "text" }) {
-        "text" => OhaFormat::Text,
-        "json" => OhaFormat::Json,
-        "csv" => OhaFormat::Csv,
-        "quiet" => OhaFormat::Quiet,
-        other => {
-            let (flag, value) = ("--output-format", other.to_owned());
-            return Err(ToolFault::Value { flag, value, wanted: "text, json, csv or quiet" });
-        }
-    };
+    let format = format_of(&given)?;
     let address = Address::parse(&url)?;
     let is_form = given.has("-F");
     let method = given.last("-m").or((!is_form).then_some("GET"));
     let mut draft = Draft {
-        load: Load {
-            connections: Some(if duration.is_none() { users.min(requests) } else { users }),
-            requests: duration.is_none().then_some(requests),
-            duration: duration.map(whole_millis),
-            rate: (rate > 0.0).then(|| rate_of(rate)),
-            max_lateness: (rate > 0.0).then_some(NO_TIMEOUT),
-            ..Load::default()
-        },
+        load: load_of(users, requests, duration, rate),
         request: super::request_of(method.unwrap_or_default(), headers, body, timeout),
         responses: ResponseChecks {
             location: redirects > 0,
@@ -245,17 +196,9 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
         },
         connection: Connection {
             connect_timeout: Some(whole_millis(connect)),
-            no_keepalive: given.has("--disable-keepalive"),
             version: Some(version),
             streams: (version == Version::Http2 && streams > 1).then_some(streams),
-            security: security_of(&given),
-            proxy: super::through(given.last("-x"), None)?,
-            route_overrides: RouteOverrides {
-                connect_to: given.all("--connect-to").map(ConnectTo::parse).collect::<Result<_, _>>()?,
-                unix: given.last("--unix-socket").map(parse_unix_socket).transpose()?,
-                ..RouteOverrides::default()
-            },
-            ..Connection::default()
+            ..connection_of(&given)?
         },
         grace: Some(if waits { timeout } else { Duration::ZERO }),
         interval: Some(super::INTERVAL),
@@ -282,10 +225,98 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
         is_debug,
         settings: Settings::Oha(OhaSettings {
             format,
-            unit: unit.transpose()?,
+            unit: unit_of(&given)?,
             output: given.last("-o").map(str::to_owned),
             aborts: !waits,
         }),
+    })
+}
+
+/// Refuses the first flag beside its table, unless it is `--debug`.
+fn refuse_more(words: &[String]) -> Result<(), ToolFault> {
+    match words.iter().find_map(|word| MORE.iter().find(|more| word == *more)) {
+        None | Some(&"--debug") => Ok(()),
+        Some(flag) => Err(ToolFault::Unsupported { flag }),
+    }
+}
+
+/// Refuses flags that contradict each other.
+fn refuse_conflicts(given: &GivenFlags) -> Result<(), ToolFault> {
+    let pairs = [["-n", "-z"], ["-d", "-D"], ["-d", "-F"], ["-D", "-F"]];
+    match pairs.into_iter().find(|pair| pair.iter().all(|flag| given.has(flag))) {
+        Some([one, other]) => Err(ToolFault::Conflict { one, other }),
+        None => Ok(()),
+    }
+}
+
+/// The version of HTTP.
+fn version_of(given: &GivenFlags) -> Result<Version, ToolFault> {
+    match given.last("--http-version").unwrap_or(if given.has("--http2") { "2" } else { "1.1" }) {
+        "1.0" => Ok(Version::Http10),
+        "1.1" => Ok(Version::Http11),
+        "2" | "2.0" => Ok(Version::Http2),
+        other => {
+            let (flag, value) = ("--http-version", other.to_owned());
+            Err(ToolFault::Value { flag, value, wanted: "1.0, 1.1 or 2" })
+        }
+    }
+}
+
+/// The body, as given or of a file.
+fn body_of(given: &GivenFlags) -> Result<Option<Vec<u8>>, ToolFault> {
+    Ok(match (given.last("-d"), given.last("-D")) {
+        (Some(text), _) => Some(text.as_bytes().to_vec()),
+        (None, Some(path)) => Some(crate::file::read_up_to("-D", path, REQUEST_BODY_BYTES_MAX)?),
+        (None, None) => None,
+    })
+}
+
+/// The format of the output.
+fn format_of(given: &GivenFlags) -> Result<OhaFormat, ToolFault> {
+    match given.last("--output-format").unwrap_or(if given.has("-j") { "json" } else { "text" }) {
+        "text" => Ok(OhaFormat::Text),
+        "json" => Ok(OhaFormat::Json),
+        "csv" => Ok(OhaFormat::Csv),
+        "quiet" => Ok(OhaFormat::Quiet),
+        other => {
+            let (flag, value) = ("--output-format", other.to_owned());
+            Err(ToolFault::Value { flag, value, wanted: "text, json, csv or quiet" })
+        }
+    }
+}
+
+/// The unit of times in the output, where given.
+fn unit_of(given: &GivenFlags) -> Result<Option<&'static str>, ToolFault> {
+    let Some(text) = given.last("-u") else { return Ok(None) };
+    let known = ["ns", "us", "ms", "s", "m", "h"].into_iter().find(|known| *known == text);
+    let wanted = "ns, us, ms, s, m or h";
+    known.map(Some).ok_or_else(|| ToolFault::Value { flag: "-u", value: text.to_owned(), wanted })
+}
+
+/// The users, the end of the load, and its rate.
+fn load_of(users: u64, requests: u64, duration: Option<Duration>, rate: f64) -> Load {
+    Load {
+        connections: Some(if duration.is_none() { users.min(requests) } else { users }),
+        requests: duration.is_none().then_some(requests),
+        duration: duration.map(whole_millis),
+        rate: (rate > 0.0).then(|| rate_of(rate)),
+        max_lateness: (rate > 0.0).then_some(NO_TIMEOUT),
+        ..Load::default()
+    }
+}
+
+/// How connections are made.
+fn connection_of(given: &GivenFlags) -> Result<Connection, ToolFault> {
+    Ok(Connection {
+        no_keepalive: given.has("--disable-keepalive"),
+        security: security_of(given),
+        proxy: super::through(given.last("-x"), None)?,
+        route_overrides: RouteOverrides {
+            connect_to: given.all("--connect-to").map(ConnectTo::parse).collect::<Result<_, _>>()?,
+            unix: given.last("--unix-socket").map(parse_unix_socket).transpose()?,
+            ..RouteOverrides::default()
+        },
+        ..Connection::default()
     })
 }
 

@@ -1,6 +1,6 @@
 //! Flag parsers in the manner of other tools' libraries.
 
-use super::ToolFault;
+use super::{ToolFault, whole};
 
 /// A flag of a tool.
 pub(super) struct Opt {
@@ -58,6 +58,11 @@ impl GivenFlags {
         self.flags.iter().filter(move |(known, _)| *known == id).map(|(_, value)| value.as_str())
     }
 
+    /// The whole number of a flag; `default` where it is not given.
+    pub(super) fn whole(&self, id: &'static str, default: u64) -> Result<u64, ToolFault> {
+        self.last(id).map_or(Ok(default), |text| whole(id, text))
+    }
+
     /// A switch of Go: given, unless given as false.
     pub(super) fn is_on(&self, id: &'static str) -> Result<bool, ToolFault> {
         match self.last(id) {
@@ -82,6 +87,14 @@ impl GivenFlags {
             [url] => Ok(url.clone()),
             _ => Err(ToolFault::Url),
         }
+    }
+}
+
+/// Refuses the first of these numbers of flags that is zero.
+pub(super) fn refuse_zeros(numbers: &[(&'static str, u64)]) -> Result<(), ToolFault> {
+    match numbers.iter().find(|(_, number)| *number == 0) {
+        Some((flag, _)) => Err(ToolFault::Value { flag, value: "0".to_owned(), wanted: "more than nothing" }),
+        None => Ok(()),
     }
 }
 

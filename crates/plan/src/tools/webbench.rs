@@ -42,8 +42,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
     let given = read(Style::Getopt, &TABLE, words)?;
     given.refuse(&["-f", "-9", "-V", "--post"])?;
     let url = given.rest.first().cloned().filter(|_| !given.has("-h") && !given.has("-?")).ok_or(ToolFault::Url)?;
-    let number = |flag, default| given.last(flag).map_or(Ok(default), |text| super::whole(flag, text));
-    let (clients, duration_s) = (number("-c", 1)?.max(1), number("-t", 30)?);
+    let (clients, duration_s) = (given.whole("-c", 1)?.max(1), given.whole("-t", 30)?);
     let duration_s = if duration_s == 0 { 30 } else { duration_s };
     let method = given.flags.iter().rev().find_map(|(id, _)| match *id {
         "--get" => Some("GET"),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::options::{read, switch, value};
+use super::options::{read, refuse_zeros, switch, value};
 use super::{Connection, Draft, GivenFlags, Header, Load, Opt, Request, Settings, Style, Tool, ToolFault, ToolRun};
 use crate::text::rate_of;
 use crate::{Address, Version};
@@ -75,29 +75,13 @@ pub(super) fn parse(tool: Tool, words: &[String]) -> Result<ToolRun, ToolFault> 
     let (connections, threads) = (number("-c", 10)?, number("-t", 2)?);
     let duration_s = given.last("-d").map_or(Ok(10), |text| seconds("-d", text))?;
     let timeout_s = given.last("-T").map_or(Ok(2), |text| seconds("-T", text))?;
-    for (flag, number) in [("-t", threads), ("-d", duration_s), ("-T", timeout_s)] {
-        if number == 0 {
-            return Err(ToolFault::Value { flag, value: "0".to_owned(), wanted: "more than nothing" });
-        }
-    }
+    refuse_zeros(&[("-t", threads), ("-d", duration_s), ("-T", timeout_s)])?;
     if connections < threads {
         let (flag, value) = ("-c", connections.to_string());
         return Err(ToolFault::Value { flag, value, wanted: "at least as many connections as -t threads" });
     }
-    let rate = match (is_wrk2, given.last("-R")) {
-        (false, _) => None,
-        (true, None) => return Err(ToolFault::Missing { flag: "-R" }),
-        (true, Some(text)) => match metric("-R", text)? {
-            0 => return Err(ToolFault::Missing { flag: "-R" }),
-            rate => Some(rate),
-        },
-    };
-    let mut headers = vec![Header::without("Accept"), Header::without("User-Agent")];
-    for text in given.all("-H") {
-        let header = Header::parse(text)?;
-        headers.retain(|known| known.value.is_some() || !known.is(&header.name));
-        headers.push(header);
-    }
+    let rate = if is_wrk2 { Some(rate_per_s(&given)?) } else { None };
+    let headers = headers_of(&given)?;
     let timeout = Duration::from_secs(timeout_s);
     let draft = Draft {
         url: Some(Address::parse(&url)?),
@@ -136,4 +120,21 @@ pub(super) fn parse(tool: Tool, words: &[String]) -> Result<ToolRun, ToolFault> 
             is_wrk2,
         }),
     })
+}
+
+/// The rate that wrk2 wants.
+fn rate_per_s(given: &GivenFlags) -> Result<u64, ToolFault> {
+    let rate = given.last("-R").map(|text| metric("-R", text)).transpose()?;
+    rate.filter(|rate| *rate > 0).ok_or(ToolFault::Missing { flag: "-R" })
+}
+
+/// The headers of its requests.
+fn headers_of(given: &GivenFlags) -> Result<Vec<Header>, ToolFault> {
+    let mut headers = vec![Header::without("Accept"), Header::without("User-Agent")];
+    for text in given.all("-H") {
+        let header = Header::parse(text)?;
+        headers.retain(|known| known.value.is_some() || !known.is(&header.name));
+        headers.push(header);
+    }
+    Ok(headers)
 }

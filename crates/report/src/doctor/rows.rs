@@ -56,6 +56,8 @@ pub(super) fn line(page: &mut String, indent: usize, text: &str, screen: &Screen
 }
 
 impl Checkup<'_> {
+    /// All settings.
+    #[expect(clippy::too_many_lines, reason = "a table: one row for each setting")]
     pub(super) fn rows(&self, language: Language) -> Vec<Row> {
         let all = self.settings;
         let known = |number: Option<u64>| {

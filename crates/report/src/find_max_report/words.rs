@@ -202,110 +202,128 @@ pub(super) fn ended(report: &Value, language: Language) -> String {
 
 /// Warnings that a reader must not overlook.
 pub(super) fn warnings(report: &Value, language: Language) -> Vec<String> {
-    let mut all = Vec::new();
-    let shown = |value: &Value| load(value.as_f64().unwrap_or(0.0), report, language);
-    if let Some(own) = report["own_limit"].as_object() {
-        let who = limit(own["limit"].as_str().unwrap_or_default(), language);
-        all.push(language.pick(
-            format!(
-                "{} could not be tried: the limit was {who}, so this says nothing of the target",
-                shown(&own["at"])
-            ),
-            format!("{} 无法试压：瓶颈是{who}，因此不能说明被测服务的上限", shown(&own["at"])),
-        ));
+    let all: [fn(&Value, Language) -> Option<String>; 10] =
+        [own_limit, unknown, ran_higher, not_confirmed, not_held, not_recovered, slower, noise, worse, stalls];
+    all.into_iter().filter_map(|warning| warning(report, language)).collect()
+}
+
+/// A load of the report, with its unit.
+fn load_at(at: &Value, report: &Value, language: Language) -> String {
+    load(at.as_f64().unwrap_or(0.0), report, language)
+}
+
+/// A load that onrush, its machine or the network could not make.
+fn own_limit(report: &Value, language: Language) -> Option<String> {
+    let own = report["own_limit"].as_object()?;
+    let (at, who) = (load_at(&own["at"], report, language), limit(own["limit"].as_str().unwrap_or_default(), language));
+    Some(language.pick(
+        format!("{at} could not be tried: the limit was {who}, so this says nothing of the target"),
+        format!("{at} 无法试压：瓶颈是{who}，因此不能说明被测服务的上限"),
+    ))
+}
+
+/// A load whose losses may be those of onrush.
+fn unknown(report: &Value, language: Language) -> Option<String> {
+    let unknown = report["unknown"].as_object()?;
+    let (at, trials) = (load_at(&unknown["at"], report, language), unknown["trials"].as_u64().unwrap_or(0));
+    let stall = time(unknown["stall_s"].as_f64().unwrap_or(0.0) * 1e9);
+    Some(language.pick(
+        format!(
+            "whether {at} is held is not known: what was lost in {} may be our own doing, for onrush stood still for up to {stall}",
+            counted(trials, "trial")
+        ),
+        format!("{at} 是否可以承受尚不清楚：{trials} 次试压中不达标的请求可能由 onrush 自己造成，它卡顿过（最长 {stall}）"),
+    ))
+}
+
+/// A load above the lower bound that ran without a loss; where nothing was sustained the result says it already.
+fn ran_higher(report: &Value, language: Language) -> Option<String> {
+    let (ran_at, lower) = (report["ran"]["at"].as_f64(), report["lower"].as_f64());
+    lower.zip(ran_at).is_some_and(|(lower, ran)| ran > lower).then(|| ran(report, language))
+}
+
+/// A load that was met in short trials only.
+fn not_confirmed(report: &Value, language: Language) -> Option<String> {
+    report["not_confirmed"].as_f64()?;
+    let at = load_at(&report["not_confirmed"], report, language);
+    Some(language.pick(
+        format!("{at} was met in short trials, but was not when it was held for long"),
+        format!("{at} 在短时间内达标，但长时间保持时未达标"),
+    ))
+}
+
+/// The reason why the lower bound is not confirmed.
+fn not_held(report: &Value, language: Language) -> Option<String> {
+    if report["vary"] == "connections" || !report["lower"].is_number() || report["is_confirmed"] != false {
+        return None;
     }
-    if let Some(unknown) = report["unknown"].as_object() {
-        let (at, trials) = (shown(&unknown["at"]), unknown["trials"].as_u64().unwrap_or(0));
-        let stall = time(unknown["stall_s"].as_f64().unwrap_or(0.0) * 1e9);
-        all.push(language.pick(
-            format!(
-                "whether {at} is held is not known: what was lost in {} may be our own doing, for onrush stood still for up to {stall}",
-                counted(trials, "trial")
-            ),
-            format!("{at} 是否可以承受尚不清楚：{trials} 次试压中不达标的请求可能由 onrush 自己造成，它卡顿过（最长 {stall}）"),
-        ));
-    }
-    // Where nothing was sustained the result says it already.
-    let number = |value: &Value| value.as_f64();
-    let (ran_at, lower) = (number(&report["ran"]["at"]), number(&report["lower"]));
-    if lower.zip(ran_at).is_some_and(|(lower, ran)| ran > lower) {
-        all.push(ran(report, language));
-    }
-    if report["not_confirmed"].is_number() {
-        let at = shown(&report["not_confirmed"]);
-        all.push(language.pick(
-            format!("{at} was met in short trials, but was not when it was held for long"),
-            format!("{at} 在短时间内达标，但长时间保持时未达标"),
-        ));
-    }
-    if report["vary"] != "connections" && report["lower"].is_number() && report["is_confirmed"] == false {
-        let held = report["trials"].as_array().into_iter().flatten();
-        let is_unreliable =
-            held.filter(|trial| trial["purpose"] == "confirm").any(|trial| trial["class"] == "discarded");
-        all.push(if is_unreliable {
-            language
-                .pick(
-                    "it was held for long, but onrush could not follow, so that says nothing",
-                    "长时间保持时 onrush 自身未能跟上，因此无法确认该负载",
-                )
-                .to_owned()
-        } else if report["ended"] == "trials" {
-            language
-                .pick("no trial was left to hold the load for long", "没有剩余的试压次数来长时间保持该负载")
-                .to_owned()
-        } else {
-            language.pick(
-                "there was no time to hold the load for long; --budget gives it more".to_owned(),
-                "没有时间长时间保持该负载；可用 --budget 延长".to_owned(),
-            )
-        });
-    }
-    if let Some(waited) = report["not_recovered_s"].as_f64() {
-        let waited = time(waited * 1e9);
-        all.push(language.pick(
-            format!("after a trial that was too much, response times were not as before within {waited}; the next trial may have suffered from it"),
-            format!("一次不达标的试压之后，{waited} 内响应时间没有恢复；下一次试压可能受到影响"),
-        ));
-    }
-    if let Some(slower) = report["slower"].as_object() {
-        let ms = |name: &str| time(slower[name].as_f64().unwrap_or(0.0) * 1e9);
-        all.push(language.pick(
-            format!(
-                "the target became slower while its load stayed at {}: mean response time {} at first, {} at last",
-                shown(&slower["at"]),
-                ms("first_s"),
-                ms("last_s")
-            ),
-            format!(
-                "负载保持在 {} 时被测服务逐渐变慢：平均响应时间从 {} 变为 {}",
-                shown(&slower["at"]),
-                ms("first_s"),
-                ms("last_s")
-            ),
-        ));
-    }
-    if let Some(noise) = report["noise"].as_object() {
-        let (missed, met) = (shown(&noise["missed_at"]), shown(&noise["met_at"]));
-        all.push(language.pick(
-            format!("the target is noisy: {missed} was too much in a trial, though {met} was met in another; failures are believed"),
-            format!("被测服务不稳定：{missed} 在一次试压中不达标，而更高的 {met} 却达标；以不达标为准"),
-        ));
-        if report["is_worse"] == true {
-            all.push(language.pick(
-                "what was too much came later, with longer usual times: the target may have become slower".to_owned(),
-                "不达标的试压都在后面，且多数请求的响应时间也更长：被测服务可能变慢了".to_owned(),
-            ));
-        }
-    }
-    if let Some(stalls) = report["stalls"].as_object() {
-        let (pieces, of) = (&stalls["pieces"], &stalls["of"]);
-        let piece = time(stalls["piece_s"].as_f64().unwrap_or(0.0) * 1e9);
-        all.push(language.pick(
-            format!("nearly all that was lost there was lost in {pieces} of {of} pieces of {piece}: the target stands still now and then"),
-            format!("不达标的请求几乎都集中在 {of} 段（每段 {piece}）中的 {pieces} 段：被测服务会偶尔卡顿"),
-        ));
-    }
-    all
+    let held = report["trials"].as_array().into_iter().flatten();
+    let is_unreliable = held.filter(|trial| trial["purpose"] == "confirm").any(|trial| trial["class"] == "discarded");
+    let said = if is_unreliable {
+        language.pick(
+            "it was held for long, but onrush could not follow, so that says nothing",
+            "长时间保持时 onrush 自身未能跟上，因此无法确认该负载",
+        )
+    } else if report["ended"] == "trials" {
+        language.pick("no trial was left to hold the load for long", "没有剩余的试压次数来长时间保持该负载")
+    } else {
+        language.pick(
+            "there was no time to hold the load for long; --budget gives it more",
+            "没有时间长时间保持该负载；可用 --budget 延长",
+        )
+    };
+    Some(said.to_owned())
+}
+
+/// A target that needed longer to recover than the search waited.
+fn not_recovered(report: &Value, language: Language) -> Option<String> {
+    let waited = time(report["not_recovered_s"].as_f64()? * 1e9);
+    Some(language.pick(
+        format!("after a trial that was too much, response times were not as before within {waited}; the next trial may have suffered from it"),
+        format!("一次不达标的试压之后，{waited} 内响应时间没有恢复；下一次试压可能受到影响"),
+    ))
+}
+
+/// A target that became slower under the same load.
+fn slower(report: &Value, language: Language) -> Option<String> {
+    let slower = report["slower"].as_object()?;
+    let at = load_at(&slower["at"], report, language);
+    let [first, last] = ["first_s", "last_s"].map(|name| time(slower[name].as_f64().unwrap_or(0.0) * 1e9));
+    Some(language.pick(
+        format!("the target became slower while its load stayed at {at}: mean response time {first} at first, {last} at last"),
+        format!("负载保持在 {at} 时被测服务逐渐变慢：平均响应时间从 {first} 变为 {last}"),
+    ))
+}
+
+/// A load that was too much, below one that was met.
+fn noise(report: &Value, language: Language) -> Option<String> {
+    let noise = report["noise"].as_object()?;
+    let [missed, met] = ["missed_at", "met_at"].map(|name| load_at(&noise[name], report, language));
+    Some(language.pick(
+        format!("the target is noisy: {missed} was too much in a trial, though {met} was met in another; failures are believed"),
+        format!("被测服务不稳定：{missed} 在一次试压中不达标，而更高的 {met} 却达标；以不达标为准"),
+    ))
+}
+
+/// A noise that begins late in the search.
+fn worse(report: &Value, language: Language) -> Option<String> {
+    (report["noise"].is_object() && report["is_worse"] == true).then(|| {
+        language.pick(
+            "what was too much came later, with longer usual times: the target may have become slower".to_owned(),
+            "不达标的试压都在后面，且多数请求的响应时间也更长：被测服务可能变慢了".to_owned(),
+        )
+    })
+}
+
+/// Losses in a few moments, when the target stood still.
+fn stalls(report: &Value, language: Language) -> Option<String> {
+    let stalls = report["stalls"].as_object()?;
+    let (pieces, of) = (&stalls["pieces"], &stalls["of"]);
+    let piece = time(stalls["piece_s"].as_f64().unwrap_or(0.0) * 1e9);
+    Some(language.pick(
+        format!("nearly all that was lost there was lost in {pieces} of {of} pieces of {piece}: the target stands still now and then"),
+        format!("不达标的请求几乎都集中在 {of} 段（每段 {piece}）中的 {pieces} 段：被测服务会偶尔卡顿"),
+    ))
 }
 
 /// The scalability law, as a hint.

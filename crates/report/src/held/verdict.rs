@@ -11,21 +11,8 @@ pub(crate) fn verdicts(held: &Held, language: Language) -> Vec<String> {
     let (counts, plan) = (&held.tally, &held.plan);
     let mut all = Vec::new();
     let (most, requested) = (count(held.most_open), count(plan.connections));
-    if let Some(stopped) = held.stopped_opening {
-        let (available, tried) = (bytes(stopped.available as f64), count(stopped.tried));
-        let said = counted(stopped.tried, "connection");
-        all.push(language.pick(
-            format!("opening stopped at {said}: only {available} of memory was left on this machine; use another machine, or free memory here"),
-            format!("在 {tried} 个连接时停止新建：本机只剩 {available} 内存；请换一台机器，或减少其他内存占用"),
-        ));
-    }
-    if let Some((open, limit)) = held.target_limit {
-        let (said, open, limit) = (counted(open, "connection"), count(open), count(limit));
-        all.push(language.pick(
-            format!("the target accepted {said} and no more: that is about {limit}, a common limit of open files; raise it for the server (ulimit -n, LimitNOFILE= of systemd, --ulimit nofile= of docker)"),
-            format!("服务端接受了 {open} 个连接后不再接受：接近常见的打开文件数上限 {limit}；请为服务端调大（ulimit -n、systemd 的 LimitNOFILE=、docker 的 --ulimit nofile=）"),
-        ));
-    }
+    all.extend(opening_stopped(held, language));
+    all.extend(target_limit(held, language));
     if held.most_open < plan.connections {
         all.push(language.pick(
             format!("not all connections were open at one time: {most} of {requested}"),
@@ -41,36 +28,10 @@ pub(crate) fn verdicts(held: &Held, language: Language) -> Vec<String> {
         all.push(language.pick(format!("{said} {were} held"), format!("保持期间断开了 {lost} 个连接")));
     }
     if !held.is_rate_kept {
-        let who = match held.is_generator_busy {
-            true => language.pick(
-                "the generator was fully busy: give it more cores (--threads), or another machine",
-                "压测机已无余力：请增加核数（--threads）或更换机器",
-            ),
-            false => language.pick("the target did not answer in time", "服务端未能及时响应"),
-        };
-        let (requested, achieved) = held.requested_and_achieved.unwrap_or((0.0, 0.0));
-        let (requested, achieved) = (rate(requested), rate(achieved));
-        all.push(language.pick(
-            format!("the message rate was not kept ({achieved} of {requested} per second): {who}"),
-            format!("消息速率未达到计划（每秒 {achieved} / {requested}）：{who}"),
-        ));
+        all.push(rate_missed(held, language));
     }
-    let owed = &held.owed;
-    if !owed.is_empty() {
-        let planned = count(counts.due() + counts.missed());
-        let part = |owed: &MessageShortfall| {
-            let (number, (en, zh)) = (count(owed.count), owed_by(owed.by));
-            language.pick(format!("{number} {en}"), format!("{number} 条{zh}"))
-        };
-        let parts = owed.iter().map(part).collect::<Vec<_>>().join(language.pick(", ", "，"));
-        let (en, zh) = match held.has_responses {
-            true => ("was answered correctly", "得到正确响应"),
-            false => ("was sent", "发出"),
-        };
-        all.push(language.pick(
-            format!("not every message {en}: of {planned} due, {parts}"),
-            format!("并非每条消息都{zh}：应发 {planned} 条，其中 {parts}"),
-        ));
+    if !held.owed.is_empty() {
+        all.push(messages_owed(held, language));
     }
     if held.is_unreliable() {
         all.push(lateness(held, language));
@@ -89,6 +50,62 @@ pub(crate) fn verdicts(held: &Held, language: Language) -> Vec<String> {
         (false, false) => std::mem::take(first),
     };
     all
+}
+
+/// Memory became short while connections were opened.
+fn opening_stopped(held: &Held, language: Language) -> Option<String> {
+    let stopped = held.stopped_opening?;
+    let (available, tried) = (bytes(stopped.available as f64), count(stopped.tried));
+    let said = counted(stopped.tried, "connection");
+    Some(language.pick(
+        format!("opening stopped at {said}: only {available} of memory was left on this machine; use another machine, or free memory here"),
+        format!("在 {tried} 个连接时停止新建：本机只剩 {available} 内存；请换一台机器，或减少其他内存占用"),
+    ))
+}
+
+/// The target took no more connections, near a common limit of files.
+fn target_limit(held: &Held, language: Language) -> Option<String> {
+    let (open, limit) = held.target_limit?;
+    let (said, open, limit) = (counted(open, "connection"), count(open), count(limit));
+    Some(language.pick(
+        format!("the target accepted {said} and no more: that is about {limit}, a common limit of open files; raise it for the server (ulimit -n, LimitNOFILE= of systemd, --ulimit nofile= of docker)"),
+        format!("服务端接受了 {open} 个连接后不再接受：接近常见的打开文件数上限 {limit}；请为服务端调大（ulimit -n、systemd 的 LimitNOFILE=、docker 的 --ulimit nofile=）"),
+    ))
+}
+
+/// Fewer messages were sent than planned, and why.
+fn rate_missed(held: &Held, language: Language) -> String {
+    let who = match held.is_generator_busy {
+        true => language.pick(
+            "the generator was fully busy: give it more cores (--threads), or another machine",
+            "压测机已无余力：请增加核数（--threads）或更换机器",
+        ),
+        false => language.pick("the target did not answer in time", "服务端未能及时响应"),
+    };
+    let (requested, achieved) = held.requested_and_achieved.unwrap_or((0.0, 0.0));
+    let (requested, achieved) = (rate(requested), rate(achieved));
+    language.pick(
+        format!("the message rate was not kept ({achieved} of {requested} per second): {who}"),
+        format!("消息速率未达到计划（每秒 {achieved} / {requested}）：{who}"),
+    )
+}
+
+/// The messages that do not count as done, by their reasons.
+fn messages_owed(held: &Held, language: Language) -> String {
+    let planned = count(held.tally.due() + held.tally.missed());
+    let part = |owed: &MessageShortfall| {
+        let (number, (en, zh)) = (count(owed.count), owed_by(owed.by));
+        language.pick(format!("{number} {en}"), format!("{number} 条{zh}"))
+    };
+    let parts = held.owed.iter().map(part).collect::<Vec<_>>().join(language.pick(", ", "，"));
+    let (en, zh) = match held.has_responses {
+        true => ("was answered correctly", "得到正确响应"),
+        false => ("was sent", "发出"),
+    };
+    language.pick(
+        format!("not every message {en}: of {planned} due, {parts}"),
+        format!("并非每条消息都{zh}：应发 {planned} 条，其中 {parts}"),
+    )
 }
 
 /// The verdict when everything was held.

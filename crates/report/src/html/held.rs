@@ -105,84 +105,59 @@ fn messages(report: &Value, page: &mut Markup) {
     page.table(page.pick("Messages", "消息"), &[page.pick("what", "项目"), page.pick("count", "数量")], &rows);
 }
 
-/// Neighbouring intervals merged into one, where there are too many.
-fn points(report: &Value) -> Vec<&[Value]> {
-    let all = list(report, "/intervals");
-    all.chunks(all.len().div_ceil(POINTS_MAX).max(1)).collect()
+/// The points of the charts: intervals, neighbours merged into one where there are too many.
+struct Points<'a>(Vec<&'a [Value]>);
+
+impl<'a> Points<'a> {
+    fn new(report: &'a Value) -> Self {
+        let all = list(report, "/intervals");
+        Self(all.chunks(all.len().div_ceil(POINTS_MAX).max(1)).collect())
+    }
+
+    /// The middle of each, in seconds.
+    fn middles(&self) -> Vec<f64> {
+        self.0.iter().map(|point| begin(point) + span(point) / 2.0).collect()
+    }
+
+    /// The value at the end of each.
+    fn level(&self, key: &str) -> Value {
+        self.0.iter().map(|point| at_end(point, key)).collect()
+    }
+
+    /// The sum of each, per second.
+    fn per_s(&self, key: &str) -> Value {
+        self.0.iter().map(|point| values(point, key).sum::<f64>() / span(point)).collect()
+    }
+
+    /// The worst time of each, in seconds: those of several intervals together are not in the report.
+    fn worst(&self, key: &str) -> Value {
+        self.0.iter().map(|point| values(point, key).reduce(f64::max).map(|ns| ns / 1e9)).collect()
+    }
+}
+
+/// The values of its intervals.
+fn values(point: &[Value], key: &str) -> impl Iterator<Item = f64> {
+    point.iter().filter_map(move |row| row.pointer(key)?.as_f64())
+}
+
+/// The value of its last interval.
+fn at_end(point: &[Value], key: &str) -> Option<f64> {
+    point.last().and_then(|row| row.pointer(key)).and_then(Value::as_f64)
+}
+
+/// Its first second.
+fn begin(point: &[Value]) -> f64 {
+    point.first().and_then(|row| row["from_s"].as_f64()).unwrap_or(0.0)
+}
+
+/// Its seconds.
+fn span(point: &[Value]) -> f64 {
+    (at_end(point, "/to_s").unwrap_or(0.0) - begin(point)).max(1e-9)
 }
 
 /// The input of the chart module.
 pub(crate) fn data(report: &Value, language: Language) -> Value {
-    let points = points(report);
-    let at = |point: &[Value], key: &str| point.last().and_then(|row| row.pointer(key)).and_then(Value::as_f64);
-    let sum = |point: &[Value], key: &str| -> f64 { point.iter().filter_map(|row| row.pointer(key)?.as_f64()).sum() };
-    let begin = |point: &[Value]| point.first().and_then(|row| row["from_s"].as_f64()).unwrap_or(0.0);
-    let span = |point: &[Value]| (at(point, "/to_s").unwrap_or(0.0) - begin(point)).max(1e-9);
-    let most = |point: &[Value], key: &str| {
-        point
-            .iter()
-            .filter_map(|row| row.pointer(key)?.as_f64())
-            .fold(None, |most: Option<f64>, one| Some(most.map_or(one, |most| most.max(one))))
-    };
-    let middle: Vec<f64> = points.iter().map(|point| begin(point) + span(point) / 2.0).collect();
-    let level = |key: &'static str| -> Value { points.iter().map(|point| at(point, key)).collect() };
-    let per_s = |key: &'static str| -> Value { points.iter().map(|point| sum(point, key) / span(point)).collect() };
-    // The worst of several intervals: their times are not in the report.
-    let worst =
-        |key: &'static str| -> Value { points.iter().map(|point| most(point, key).map(|ns| ns / 1e9)).collect() };
-    let pick = |en: &'static str, zh: &'static str| language.pick(en, zh);
-    let line = |key: &str, name: &str, role: &str, y: Value| json!({"key": key, "name": name, "role": role, "y": y});
-    let chart = |id: &str, title: &str, unit: &str, series: Vec<Value>| json!({"id": id, "title": title, "unit": unit, "log": unit == "s", "t": middle, "series": series, "limits": []});
-    let charts = [
-        chart(
-            "open",
-            pick("Connections", "连接数"),
-            "",
-            vec![
-                line("open", pick("open", "已建立"), "achieved", level("/open")),
-                line("connecting", pick("connecting", "建立中"), "users", level("/connecting")),
-                line("waiting", pick("awaiting an answer", "等待响应"), "other", level("/waiting")),
-            ],
-        ),
-        chart(
-            "changes",
-            pick("Connections per second", "每秒连接变化"),
-            "1/s",
-            vec![
-                line("established", pick("established", "新建"), "achieved", per_s("/established")),
-                line("failed", pick("failed", "失败"), "failed", per_s("/failed")),
-                line("lost", pick("lost", "断开"), "other", per_s("/lost")),
-            ],
-        ),
-        chart(
-            "messages",
-            pick("Messages per second", "每秒消息数"),
-            "1/s",
-            vec![
-                line("due", pick("due", "应发"), "asked", per_s("/messages/due")),
-                line("answered", pick("answered", "已响应"), "achieved", per_s("/messages/answered")),
-                line("pushed", pick("pushed by the server", "服务端推送"), "other", per_s("/messages/pushed")),
-            ],
-        ),
-        chart(
-            "times",
-            pick("Response time of messages", "消息的响应时间"),
-            "s",
-            vec![
-                line("p50", "p50", "p50", worst("/response_time/p50_ns")),
-                line("p99", "p99", "p99", worst("/response_time/p99_ns")),
-            ],
-        ),
-        chart(
-            "memory",
-            pick("Memory", "内存"),
-            "B",
-            vec![
-                line("resident", pick("of this process", "本进程"), "achieved", level("/memory/resident_bytes")),
-                line("kernel", pick("of the kernel", "内核"), "other", level("/memory/kernel_bytes")),
-            ],
-        ),
-    ];
+    let charts = charts(&Points::new(report), language);
     let has_values = |chart: &&Value| {
         chart["series"].as_array().is_some_and(|all| {
             all.iter().any(|line| {
@@ -197,4 +172,62 @@ pub(crate) fn data(report: &Value, language: Language) -> Value {
         "spectrum": null,
         "marks": [],
     })
+}
+
+/// All charts, also those without values.
+fn charts(points: &Points<'_>, language: Language) -> [Value; 5] {
+    let middles = points.middles();
+    let pick = |en: &'static str, zh: &'static str| language.pick(en, zh);
+    let line = |key: &str, name: &str, role: &str, y: Value| json!({"key": key, "name": name, "role": role, "y": y});
+    let chart = |id: &str, title: &str, unit: &str, series: Vec<Value>| json!({"id": id, "title": title, "unit": unit, "log": unit == "s", "t": middles, "series": series, "limits": []});
+    [
+        chart(
+            "open",
+            pick("Connections", "连接数"),
+            "",
+            vec![
+                line("open", pick("open", "已建立"), "achieved", points.level("/open")),
+                line("connecting", pick("connecting", "建立中"), "users", points.level("/connecting")),
+                line("waiting", pick("awaiting an answer", "等待响应"), "other", points.level("/waiting")),
+            ],
+        ),
+        chart(
+            "changes",
+            pick("Connections per second", "每秒连接变化"),
+            "1/s",
+            vec![
+                line("established", pick("established", "新建"), "achieved", points.per_s("/established")),
+                line("failed", pick("failed", "失败"), "failed", points.per_s("/failed")),
+                line("lost", pick("lost", "断开"), "other", points.per_s("/lost")),
+            ],
+        ),
+        chart(
+            "messages",
+            pick("Messages per second", "每秒消息数"),
+            "1/s",
+            vec![
+                line("due", pick("due", "应发"), "asked", points.per_s("/messages/due")),
+                line("answered", pick("answered", "已响应"), "achieved", points.per_s("/messages/answered")),
+                line("pushed", pick("pushed by the server", "服务端推送"), "other", points.per_s("/messages/pushed")),
+            ],
+        ),
+        chart(
+            "times",
+            pick("Response time of messages", "消息的响应时间"),
+            "s",
+            vec![
+                line("p50", "p50", "p50", points.worst("/response_time/p50_ns")),
+                line("p99", "p99", "p99", points.worst("/response_time/p99_ns")),
+            ],
+        ),
+        chart(
+            "memory",
+            pick("Memory", "内存"),
+            "B",
+            vec![
+                line("resident", pick("of this process", "本进程"), "achieved", points.level("/memory/resident_bytes")),
+                line("kernel", pick("of the kernel", "内核"), "other", points.level("/memory/kernel_bytes")),
+            ],
+        ),
+    ]
 }

@@ -49,6 +49,7 @@ pub(super) fn chinese(failure: Failure) -> &'static str {
 }
 
 /// What the user can do about it.
+#[expect(clippy::too_many_lines, reason = "a table: one arm for each failure")]
 pub(super) fn remedy(failure: Failure, context: &FailureContext<'_>, language: Language) -> String {
     let step = context.step;
     let address = context.where_met(failure, language);

@@ -65,24 +65,7 @@ impl Page {
         let (words, counts) = (self.language().words(), &run.tally);
         let sum = sum_in_words(counts, self.language());
         self.line(words.requests, &sum);
-        if let Some(probe) = run.probe().filter(|probe| probe.started > 0) {
-            let (requests, users, span) = (count(probe.started), count(probe.users), time(probe.span.0 as f64));
-            let (said, are) = (counted(probe.users, "user"), is_of(probe.started, "is", "are"));
-            let line = self.language().pick(
-                format!("and {requests} in the probe ({said}, {span}), which {are} in no figure"),
-                format!("另有 {requests} 个用于试探（{users} 个用户，{span}），不计入结果"),
-            );
-            self.line("", &line);
-        }
-        if counts.warmed_up() > 0 {
-            let number = count(counts.warmed_up());
-            let are = is_of(counts.warmed_up(), "is", "are");
-            let line = self.language().pick(
-                format!("and {number} that ended in the warm-up, which {are} in no figure"),
-                format!("另有 {number} 个在预热期间结束，不计入结果"),
-            );
-            self.line("", &line);
-        }
+        self.uncounted(run);
         if counts.retried() > 0 {
             let number = count(counts.retried());
             let line = self.language().pick(
@@ -118,6 +101,33 @@ impl Page {
                 ),
             );
         }
+        self.dropped(counts);
+    }
+
+    /// Requests of the probe and of the warm-up.
+    fn uncounted(&mut self, run: &Run) {
+        if let Some(probe) = run.probe().filter(|probe| probe.started > 0) {
+            let (requests, users, span) = (count(probe.started), count(probe.users), time(probe.span.0 as f64));
+            let (said, are) = (counted(probe.users, "user"), is_of(probe.started, "is", "are"));
+            let line = self.language().pick(
+                format!("and {requests} in the probe ({said}, {span}), which {are} in no figure"),
+                format!("另有 {requests} 个用于试探（{users} 个用户，{span}），不计入结果"),
+            );
+            self.line("", &line);
+        }
+        if run.tally.warmed_up() > 0 {
+            let number = count(run.tally.warmed_up());
+            let are = is_of(run.tally.warmed_up(), "is", "are");
+            let line = self.language().pick(
+                format!("and {number} that ended in the warm-up, which {are} in no figure"),
+                format!("另有 {number} 个在预热期间结束，不计入结果"),
+            );
+            self.line("", &line);
+        }
+    }
+
+    /// Dropped requests that have a reason of their own.
+    fn dropped(&mut self, counts: &Tally) {
         if counts.dropped_by_deadline() > 0 {
             let number = count(counts.dropped_by_deadline());
             let line = self.language().pick(

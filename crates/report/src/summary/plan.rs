@@ -2,7 +2,7 @@
 
 use plan::{
     Arrivals, Call, ConnectionCount, Load, MessageKind, Messaging, OneOf, Plan, Protocol, RATE_UNIT, RateStage,
-    Scenario, UserShape,
+    Scenario, Step, UserShape,
 };
 
 use crate::Language;
@@ -127,11 +127,10 @@ fn amounts_in_words(scenario: &Scenario, requests: Option<u64>, language: Langua
     parts
 }
 
-/// The plan of one scenario, in one line.
-pub(crate) fn scenario_in_words(plan: &Plan, scenario: &Scenario, language: Language) -> String {
-    let step = scenario.steps.first().expect("a scenario has a step");
+/// What is sent: the first step of a scenario, or all of them.
+fn exchange_in_words(scenario: &Scenario, step: &Step, language: Language) -> String {
     let (method, path) = (&step.request.method, &step.request.path);
-    let mut parts = vec![match (&step.call, &step.messaging) {
+    match (&step.call, &step.messaging) {
         (Some(_), _) => format!("gRPC {path}"),
         (None, Some(messaging)) if messaging.custom.is_some() && scenario.steps.len() > 1 => {
             steps_in_words(scenario, language)
@@ -140,7 +139,13 @@ pub(crate) fn scenario_in_words(plan: &Plan, scenario: &Scenario, language: Lang
         (None, Some(messaging)) => messaging_in_words(messaging, path, language),
         (None, None) if scenario.steps.len() > 1 => steps_in_words(scenario, language),
         (None, None) => format!("{method} {path}"),
-    }];
+    }
+}
+
+/// The plan of one scenario, in one line.
+pub(crate) fn scenario_in_words(plan: &Plan, scenario: &Scenario, language: Language) -> String {
+    let step = scenario.steps.first().expect("a scenario has a step");
+    let mut parts = vec![exchange_in_words(scenario, step, language)];
     if let Some(call) = &step.call {
         parts.extend(messages_in_words(call, language));
     }

@@ -220,7 +220,40 @@ fn calendar(seconds: u64) -> String {
 }
 
 fn text(out: &mut String, settings: &AbSettings, figures: &Figures, times: &Timings, before: &Distribution) {
-    let done = figures.done;
+    facts(out, settings, figures);
+    if figures.seconds > 0.0 && figures.done > 0 {
+        rates(out, settings, figures);
+    }
+    let response = times.by_measure(Measure::Response);
+    if response.count() == 0 {
+        return;
+    }
+    out.push_str("\nConnection Times (ms)\n");
+    let rows = rows(times, before);
+    if settings.short_stats {
+        out.push_str("              min   avg   max\n");
+        for row in rows {
+            let _ = writeln!(out, "{:<12}{:>6} {:>5}{:>5}", row.name, row.min, row.mean, row.max);
+        }
+    } else {
+        out.push_str("              min  mean[+/-sd] median   max\n");
+        for Row { name, min, mean, stdev, median, max, .. } in &rows {
+            let _ = writeln!(out, "{name:<12}{min:>5} {mean:>4} {stdev:>5.1} {median:>6} {max:>7}");
+        }
+        warnings(out, &rows);
+    }
+    if !settings.no_percentiles && response.count() > 1 {
+        out.push_str("\nPercentage of the requests served within a certain time (ms)\n");
+        for percent in [50u32, 66, 75, 80, 90, 95, 98, 99] {
+            let value = ms(response.quantile(f64::from(percent) / 100.0).unwrap_or(0));
+            let _ = writeln!(out, "  {percent}%  {value:>5}");
+        }
+        let _ = writeln!(out, " 100%  {:>5} (longest request)", ms(response.max().unwrap_or(0)));
+    }
+}
+
+/// What was loaded, and what was counted.
+fn facts(out: &mut String, settings: &AbSettings, figures: &Figures) {
     let mut line = |name: &str, value: &str| {
         let (blank, name) = name.split_at(name.len() - name.trim_start().len());
         let _ = writeln!(out, "{blank}{:<24}{value}", format!("{name}:"));
@@ -232,7 +265,7 @@ fn text(out: &mut String, settings: &AbSettings, figures: &Figures, times: &Timi
     line("Document Length", &figures.length);
     line("\nConcurrency Level", &settings.connections.to_string());
     line("Time taken for tests", &format!("{:.3} seconds", figures.seconds));
-    line("Complete requests", &done.to_string());
+    line("Complete requests", &figures.done.to_string());
     line("Failed requests", &figures.failed().to_string());
     if figures.failed() > 0 {
         let Figures { connect, receive, differ, exceptions, .. } = figures;
@@ -253,60 +286,41 @@ fn text(out: &mut String, settings: &AbSettings, figures: &Figures, times: &Timi
         line("Total body sent", &figures.sent.to_string());
     }
     line("HTML transferred", &format!("{} bytes", figures.body_read));
-    let seconds = figures.seconds;
-    if seconds > 0.0 && done > 0 {
-        let each = seconds * 1e3 / done as f64;
-        let users = settings.connections as f64;
-        let _ = writeln!(out, "Requests per second:    {:.2} [#/sec] (mean)", done as f64 / seconds);
-        let _ = writeln!(out, "Time per request:       {:.3} [ms] (mean)", users * each);
-        let _ = writeln!(out, "Time per request:       {each:.3} [ms] (mean, across all concurrent requests)");
-        let kilo = |bytes: u64| bytes as f64 / 1_024.0 / seconds;
-        let _ = writeln!(out, "Transfer rate:          {:.2} [Kbytes/sec] received", kilo(figures.total_read));
-        if settings.has_body {
-            let _ = writeln!(out, "                        {:.2} kb/s sent", kilo(figures.sent));
-            let _ = writeln!(out, "                        {:.2} kb/s total", kilo(figures.sent + figures.total_read));
-        }
+}
+
+/// Requests and bytes per second, and the time of each request.
+fn rates(out: &mut String, settings: &AbSettings, figures: &Figures) {
+    let (done, seconds) = (figures.done as f64, figures.seconds);
+    let each = seconds * 1e3 / done;
+    let users = settings.connections as f64;
+    let _ = writeln!(out, "Requests per second:    {:.2} [#/sec] (mean)", done / seconds);
+    let _ = writeln!(out, "Time per request:       {:.3} [ms] (mean)", users * each);
+    let _ = writeln!(out, "Time per request:       {each:.3} [ms] (mean, across all concurrent requests)");
+    let kilo = |bytes: u64| bytes as f64 / 1_024.0 / seconds;
+    let _ = writeln!(out, "Transfer rate:          {:.2} [Kbytes/sec] received", kilo(figures.total_read));
+    if settings.has_body {
+        let _ = writeln!(out, "                        {:.2} kb/s sent", kilo(figures.sent));
+        let _ = writeln!(out, "                        {:.2} kb/s total", kilo(figures.sent + figures.total_read));
     }
-    let response = times.by_measure(Measure::Response);
-    if response.count() == 0 {
-        return;
-    }
-    out.push_str("\nConnection Times (ms)\n");
-    if settings.short_stats {
-        out.push_str("              min   avg   max\n");
-        for row in rows(times, before) {
-            let _ = writeln!(out, "{:<12}{:>6} {:>5}{:>5}", row.name, row.min, row.mean, row.max);
+}
+
+/// Warnings of times whose median and mean are far apart.
+fn warnings(out: &mut String, rows: &[Row]) {
+    for row in rows {
+        let away = row.mean.abs_diff(row.median) as f64;
+        if away > 2.0 * row.stdev {
+            let _ = writeln!(
+                out,
+                "ERROR: The median and mean for {} are more than twice the standard\n       deviation apart. These results are NOT reliable.",
+                row.long
+            );
+        } else if away > row.stdev {
+            let _ = writeln!(
+                out,
+                "WARNING: The median and mean for {} are not within a normal deviation\n        These results are probably not that reliable.",
+                row.long
+            );
         }
-    } else {
-        out.push_str("              min  mean[+/-sd] median   max\n");
-        for row in rows(times, before) {
-            let Row { name, min, mean, stdev, median, max, .. } = row;
-            let _ = writeln!(out, "{name:<12}{min:>5} {mean:>4} {stdev:>5.1} {median:>6} {max:>7}");
-        }
-        for row in rows(times, before) {
-            let away = row.mean.abs_diff(row.median) as f64;
-            if away > 2.0 * row.stdev {
-                let _ = writeln!(
-                    out,
-                    "ERROR: The median and mean for {} are more than twice the standard\n       deviation apart. These results are NOT reliable.",
-                    row.long
-                );
-            } else if away > row.stdev {
-                let _ = writeln!(
-                    out,
-                    "WARNING: The median and mean for {} are not within a normal deviation\n        These results are probably not that reliable.",
-                    row.long
-                );
-            }
-        }
-    }
-    if !settings.no_percentiles && response.count() > 1 {
-        out.push_str("\nPercentage of the requests served within a certain time (ms)\n");
-        for percent in [50u32, 66, 75, 80, 90, 95, 98, 99] {
-            let value = ms(response.quantile(f64::from(percent) / 100.0).unwrap_or(0));
-            let _ = writeln!(out, "  {percent}%  {value:>5}");
-        }
-        let _ = writeln!(out, " 100%  {:>5} (longest request)", ms(response.max().unwrap_or(0)));
     }
 }
 

@@ -46,13 +46,7 @@ pub(super) fn finish(settings: &HeySettings, run: &Run) -> Pages {
     }
     text.push_str("Response time histogram:\n");
     if times.count() > 0 {
-        let marks: Vec<f64> = (0..=10).map(|index| fastest + f64::from(index) * (slowest - fastest) / 10.0).collect();
-        let counts = counts_up_to(times, &marks);
-        let most = counts.iter().copied().max().unwrap_or(0).max(1);
-        for (mark, count) in marks.iter().zip(&counts) {
-            let bar = "■".repeat(((count * 40 + most / 2) / most) as usize);
-            let _ = writeln!(text, "  {:.3} [{count}]\t|{bar}", mark / 1e9);
-        }
+        bars(&mut text, times);
     }
     text.push_str("\n\nLatency distribution:\n");
     if times.count() > 0 {
@@ -77,15 +71,7 @@ pub(super) fn finish(settings: &HeySettings, run: &Run) -> Pages {
         let _ = writeln!(text, "  [{status}]\t{count} responses");
     }
     text.push('\n');
-    let text_of = |failure| format!("{}: {}", plan::masked(&settings.request), go_error(failure, run));
-    let mut errors: Vec<(String, u64)> = run
-        .tally
-        .failures
-        .iter()
-        .filter(|each| !matches!(each.failure, Failure::Status | Failure::Check))
-        .map(|each| (text_of(each.failure), each.count))
-        .collect();
-    errors.sort();
+    let errors = errors(settings, run);
     if errors.is_empty() {
         text.push('\n');
     } else {
@@ -96,6 +82,32 @@ pub(super) fn finish(settings: &HeySettings, run: &Run) -> Pages {
     }
     text.push('\n');
     Pages { stdout: text, ..Pages::default() }
+}
+
+/// The bars of the response times.
+fn bars(text: &mut String, times: &Distribution) {
+    let (slowest, fastest) = (times.max().unwrap_or(0) as f64, times.min().unwrap_or(0) as f64);
+    let marks: Vec<f64> = (0..=10).map(|index| fastest + f64::from(index) * (slowest - fastest) / 10.0).collect();
+    let counts = counts_up_to(times, &marks);
+    let most = counts.iter().copied().max().unwrap_or(0).max(1);
+    for (mark, count) in marks.iter().zip(&counts) {
+        let bar = "■".repeat(((count * 40 + most / 2) / most) as usize);
+        let _ = writeln!(text, "  {:.3} [{count}]\t|{bar}", mark / 1e9);
+    }
+}
+
+/// The errors with their counts, sorted by their texts.
+fn errors(settings: &HeySettings, run: &Run) -> Vec<(String, u64)> {
+    let text_of = |failure| format!("{}: {}", plan::masked(&settings.request), go_error(failure, run));
+    let mut errors: Vec<(String, u64)> = run
+        .tally
+        .failures
+        .iter()
+        .filter(|each| !matches!(each.failure, Failure::Status | Failure::Check))
+        .map(|each| (text_of(each.failure), each.count))
+        .collect();
+    errors.sort();
+    errors
 }
 
 /// The number of values up to each mark, and above the previous one.

@@ -236,17 +236,6 @@ fn json_report(settings: &OhaSettings, run: &Run, rates: &[(f64, u64)]) -> Strin
     let data = run.tally.body_bytes();
     let ms = |ns: Option<f64>| ns.map_or(Value::Null, |ns| ((ns / 1e3).round() / 1e3).into());
     let at = |quantile: f64| times.quantile(quantile).map(|ns| ns as f64);
-    let mut rate: Vec<f64> =
-        rates.iter().filter(|(seconds, _)| *seconds > 0.0).map(|(seconds, count)| *count as f64 / seconds).collect();
-    rate.sort_by(f64::total_cmp);
-    let mean = rate.iter().sum::<f64>() / rate.len().max(1) as f64;
-    let square: f64 = rate.iter().map(|one| (one - mean).powi(2)).sum();
-    let deviation = if rate.len() > 1 { (square / (rate.len() - 1) as f64).sqrt() } else { 0.0 };
-    let of_rate = |percent: f64| {
-        let index = (percent / 100.0 * rate.len() as f64) as usize;
-        (format!("p{percent}"), rate.get(index).or(rate.last()).copied().map_or(Value::Null, Value::from))
-    };
-    let rate_quantiles: Map<String, Value> = PERCENTS.into_iter().map(of_rate).collect();
     let statuses: Map<String, Value> = super::last_statuses(&run.tally)
         .into_iter()
         .map(|(status, count)| (status.to_string(), count.into()))
@@ -282,13 +271,7 @@ fn json_report(settings: &OhaSettings, run: &Run, rates: &[(f64, u64)]) -> Strin
         "latencyPercentiles": quantiles(times),
         "firstByteHistogram": bars(first),
         "firstBytePercentiles": quantiles(first),
-        "rps": {
-            "mean": mean,
-            "stddev": deviation,
-            "max": rate.last(),
-            "min": rate.first(),
-            "percentiles": rate_quantiles,
-        },
+        "rps": rate_report(rates),
         "details": {
             "DNSDialup": three(&run.recorded.connect),
             "DNSLookup": three(&lookup),
@@ -298,6 +281,28 @@ fn json_report(settings: &OhaSettings, run: &Run, rates: &[(f64, u64)]) -> Strin
         "errorDistribution": errors,
     });
     format!("{report:#}")
+}
+
+/// The requests per second, of intervals with their seconds and counts.
+fn rate_report(rates: &[(f64, u64)]) -> Value {
+    let mut rate: Vec<f64> =
+        rates.iter().filter(|(seconds, _)| *seconds > 0.0).map(|(seconds, count)| *count as f64 / seconds).collect();
+    rate.sort_by(f64::total_cmp);
+    let mean = rate.iter().sum::<f64>() / rate.len().max(1) as f64;
+    let square: f64 = rate.iter().map(|one| (one - mean).powi(2)).sum();
+    let deviation = if rate.len() > 1 { (square / (rate.len() - 1) as f64).sqrt() } else { 0.0 };
+    let quantile = |percent: f64| {
+        let index = (percent / 100.0 * rate.len() as f64) as usize;
+        (format!("p{percent}"), rate.get(index).or(rate.last()).copied().map_or(Value::Null, Value::from))
+    };
+    let quantiles: Map<String, Value> = PERCENTS.into_iter().map(quantile).collect();
+    json!({
+        "mean": mean,
+        "stddev": deviation,
+        "max": rate.last(),
+        "min": rate.first(),
+        "percentiles": quantiles,
+    })
 }
 
 fn csv(run: &Run) -> String {

@@ -1,10 +1,10 @@
 //! Lowering of control flow: loops, values that are set, checks, and what follows a failure.
 
-use plan::{AssignedTo, Assignment, Loop as PlanLoop, Measurement, Node, OnFailure, ROUNDS_MAX, Rounds as PlanRounds};
+use plan::{AssignedTo, Assignment, Measurement, Node, OnFailure, ROUNDS_MAX, Rounds as PlanRounds};
 
 use super::nodes::Nodes;
 use crate::diagnostic::Problem;
-use crate::file::{Action, AfterFailure, Expression, Loop, Messaging, RetryOptions, Rounds, SetValue, Step};
+use crate::file::{Action, AfterFailure, Expression, Loop, RetryOptions, Rounds, SetValue, Step};
 use crate::source::Span;
 
 impl Nodes<'_, '_> {
@@ -14,12 +14,9 @@ impl Nodes<'_, '_> {
         self.dynamic_parts.naming.expression_number(&condition.text)
     }
 
-    /// A loop. A fixed number of rounds without a pace needs no expression.
-    pub(super) fn looping(&mut self, step: &Step, one: &Loop, around: Option<&Messaging>) -> Node {
-        let rounds = match &one.rounds {
-            Rounds::Count { least, most } if one.every.is_none() => {
-                return Node::Repeat { least: *least, most: *most, nodes: self.all(&one.steps, around) };
-            }
+    /// The rounds of a loop that is more than a fixed number of them.
+    pub(super) fn rounds(&mut self, step: &Step, one: &Loop) -> PlanRounds {
+        match &one.rounds {
             Rounds::Count { least, most } => {
                 self.dynamic_parts.naming.at = step.at;
                 PlanRounds::Times(self.dynamic_parts.naming.expression_number(&drawn(*least, *most)))
@@ -37,16 +34,7 @@ impl Nodes<'_, '_> {
                 most: most.unwrap_or(ROUNDS_MAX),
                 within: *within,
             },
-        };
-        let on_failure = self.without_retry(step);
-        let nodes = match one.rounds {
-            Rounds::Items { at_once: Some(most), .. } => {
-                let of_all = self.on_failure(step);
-                vec![self.parallel(most, &one.steps, of_all)]
-            }
-            _ => self.all(&one.steps, around),
-        };
-        Node::Loop(PlanLoop { rounds, every: one.every, on_failure, nodes })
+        }
     }
 
     /// The variables of a step that sets them. Errors are reported and left out.
@@ -138,7 +126,7 @@ impl Nodes<'_, '_> {
     }
 
     /// The same for what is never tried again: a retry of the defaults, or of the connection, is for requests.
-    fn without_retry(&mut self, step: &Step) -> OnFailure {
+    pub(super) fn without_retry(&mut self, step: &Step) -> OnFailure {
         let own = step.on_failure.as_ref();
         own.or(self.dynamic_parts.file.defaults.on_failure.as_ref()).map_or(OnFailure::Next, |after| after.then)
     }

@@ -3,18 +3,14 @@
 use plan::{AssignedTo, Assignment, Node};
 
 use super::nodes::Nodes;
-use crate::file::{FragmentCall, Messaging, Step};
+use crate::file::{FragmentCall, Step};
 
 impl Nodes<'_, '_> {
-    /// The nodes of a call; `messaging`: the connection around it.
-    pub(super) fn call(&mut self, step: &Step, call: &FragmentCall, messaging: Option<&Messaging>) -> Vec<Node> {
+    /// What a call begins with, if it has arguments.
+    pub(super) fn arguments(&mut self, step: &Step, call: &FragmentCall) -> Vec<Node> {
         let assignments: Vec<Assignment> =
             call.args.iter().filter_map(|arg| self.argument(step, &call.fragment.text, arg)).collect();
-        let mut nodes = if assignments.is_empty() { Vec::new() } else { vec![Node::Set(assignments)] };
-        self.dynamic_parts.naming.enter(&call.fragment.text);
-        nodes.extend(self.all(&call.steps, messaging));
-        self.dynamic_parts.naming.leave();
-        self.retried(step, nodes)
+        if assignments.is_empty() { Vec::new() } else { vec![Node::Set(assignments)] }
     }
 
     /// An argument, whose value is made with the names at the call.

@@ -10,7 +10,7 @@ use super::barriers::Barriers;
 use super::messaging::Turn;
 use super::requests::PreparedPart;
 use crate::diagnostic::Problem;
-use crate::file::{Action, Messaging, Request, Scenario, Step};
+use crate::file::{Action, FragmentCall, Loop, Messaging, Request, Rounds, Scenario, Step};
 
 /// The input of the program of one scenario.
 pub(super) struct Nodes<'m, 'a> {
@@ -105,6 +105,34 @@ impl<'m, 'a> Nodes<'m, 'a> {
                 Node::Barrier(self.barriers.number(barrier, meet.name.at))
             }
         })
+    }
+
+    /// The nodes of a call; `around`: the message connection around it.
+    fn call(&mut self, step: &Step, call: &FragmentCall, around: Option<&Messaging>) -> Vec<Node> {
+        let mut nodes = self.arguments(step, call);
+        self.dynamic_parts.naming.enter(&call.fragment.text);
+        nodes.extend(self.all(&call.steps, around));
+        self.dynamic_parts.naming.leave();
+        self.retried(step, nodes)
+    }
+
+    /// A loop. A fixed number of rounds without a pace needs no expression.
+    fn looping(&mut self, step: &Step, one: &Loop, around: Option<&Messaging>) -> Node {
+        if let Rounds::Count { least, most } = one.rounds
+            && one.every.is_none()
+        {
+            return Node::Repeat { least, most, nodes: self.all(&one.steps, around) };
+        }
+        let rounds = self.rounds(step, one);
+        let on_failure = self.without_retry(step);
+        let nodes = match one.rounds {
+            Rounds::Items { at_once: Some(most), .. } => {
+                let of_all = self.on_failure(step);
+                vec![self.parallel(most, &one.steps, of_all)]
+            }
+            _ => self.all(&one.steps, around),
+        };
+        Node::Loop(plan::Loop { rounds, every: one.every, on_failure, nodes })
     }
 
     /// The number of a transaction; that of a fragment is the same at each call.

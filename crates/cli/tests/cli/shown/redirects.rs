@@ -21,52 +21,15 @@ fn sender() -> Script {
     })
 }
 
+/// A path, the reason and the place of the failure, and the parts that are shown of the chain.
+type Chain = (String, &'static str, String, Vec<String>);
+
 #[test]
 fn the_host_that_failed_is_named() {
     let (first, second) = (sender(), sender());
     let dead = closed_port();
-    let (one, other) = (format!("127.0.0.1:{}", first.port), format!("localhost:{}", second.port));
-    let dead_place = format!("127.0.0.1:{dead}");
-    let way = |from: &str, path: &str, to: &str| format!("  GET http://{from}{path} 302 -> {to}\n");
-    let there = |port: u16| format!("http://127.0.0.1:{port}/there?access_token=***");
-    let cases = [
-        (
-            format!("/to/{dead}"),
-            "connect-refused",
-            dead_place.clone(),
-            vec![way(&one, &format!("/to/{dead}"), &there(dead)), format!("  GET {}\n", there(dead))],
-        ),
-        (
-            format!("/via/{}/{dead}", second.port),
-            "connect-refused",
-            dead_place,
-            vec![
-                way(&one, &format!("/via/{}/{dead}", second.port), &format!("http://{other}/to/{dead}")),
-                way(&other, &format!("/to/{dead}"), &there(dead)),
-                format!("  GET {}\n", there(dead)),
-            ],
-        ),
-        (
-            "/name/no-such-host.invalid".to_owned(),
-            "dns",
-            "no-such-host.invalid:80".to_owned(),
-            vec![
-                way(&one, "/name/no-such-host.invalid", "http://no-such-host.invalid/"),
-                "  GET http://no-such-host.invalid/\n".to_owned(),
-            ],
-        ),
-        (
-            format!("/to/{}", second.port),
-            "closed-early",
-            format!("127.0.0.1:{}", second.port),
-            vec![
-                way(&one, &format!("/to/{}", second.port), &there(second.port)),
-                format!("  GET {}\n", there(second.port)),
-                "< Content-Length: 9\n".to_owned(),
-                "\ncut\n".to_owned(),
-            ],
-        ),
-    ];
+    let one = format!("127.0.0.1:{}", first.port);
+    let cases = failing_chains(first.port, second.port, dead);
     for driver in DRIVERS {
         for (path, reason, place, way) in &cases {
             let url = first.url(path);
@@ -103,6 +66,52 @@ fn the_host_that_failed_is_named() {
             in_order(&all, &["* 成功\n", &format!("* 发往 {place}\n"), "* 失败："]);
         }
     }
+}
+
+/// Chains of redirects from the first server, which end at the second one, at a dead port or at no host.
+fn failing_chains(first: u16, second: u16, dead: u16) -> Vec<Chain> {
+    let (one, other) = (format!("127.0.0.1:{}", first), format!("localhost:{}", second));
+    let dead_place = format!("127.0.0.1:{dead}");
+    let way = |from: &str, path: &str, to: &str| format!("  GET http://{from}{path} 302 -> {to}\n");
+    let there = |port: u16| format!("http://127.0.0.1:{port}/there?access_token=***");
+    vec![
+        (
+            format!("/to/{dead}"),
+            "connect-refused",
+            dead_place.clone(),
+            vec![way(&one, &format!("/to/{dead}"), &there(dead)), format!("  GET {}\n", there(dead))],
+        ),
+        (
+            format!("/via/{}/{dead}", second),
+            "connect-refused",
+            dead_place,
+            vec![
+                way(&one, &format!("/via/{}/{dead}", second), &format!("http://{other}/to/{dead}")),
+                way(&other, &format!("/to/{dead}"), &there(dead)),
+                format!("  GET {}\n", there(dead)),
+            ],
+        ),
+        (
+            "/name/no-such-host.invalid".to_owned(),
+            "dns",
+            "no-such-host.invalid:80".to_owned(),
+            vec![
+                way(&one, "/name/no-such-host.invalid", "http://no-such-host.invalid/"),
+                "  GET http://no-such-host.invalid/\n".to_owned(),
+            ],
+        ),
+        (
+            format!("/to/{}", second),
+            "closed-early",
+            format!("127.0.0.1:{}", second),
+            vec![
+                way(&one, &format!("/to/{}", second), &there(second)),
+                format!("  GET {}\n", there(second)),
+                "< Content-Length: 9\n".to_owned(),
+                "\ncut\n".to_owned(),
+            ],
+        ),
+    ]
 }
 
 /// Several targets, of which one is dead: it is named, and the others are not.

@@ -139,6 +139,28 @@ fn calls_are_shown_as_far_as_they_came() {
     let source = "syntax = \"proto3\"; package a; service S { rpc M (Q) returns (stream R); }\nmessage Q { string name = 1; } message R { string said = 1; }";
     std::fs::write(&proto, source).expect("a file");
     let path = proto.to_string_lossy().into_owned();
+    for (frames, kind, parts) in answered_calls() {
+        let script = http2(frames);
+        let url = format!("grpc://127.0.0.1:{}/a.S/M", script.port);
+        for driver in DRIVERS {
+            let words = ["--proto", &path, "-d", "{\"name\":\"me\"}", &url];
+            let all = debug(driver, "en", &words);
+            let ours = ["> POST /a.S/M HTTP/2\n", "> [message 1, 4 bytes]\n{\"name\":\"me\"}\n"];
+            in_order(&all, &[&ours, &parts[..]].concat());
+            match kind {
+                None => assert!(all.contains("* succeeded"), "{all}"),
+                Some(kind) => {
+                    assert!(all.contains(&format!("* failed: {kind}")), "{kind}: {all}");
+                    in_order(&failure(driver, "en", &words), &[&[kind], &parts[..]].concat());
+                }
+            }
+        }
+    }
+    let _ = std::fs::remove_file(&proto);
+}
+
+/// Responses to calls of `a.S/M`.
+fn answered_calls() -> Vec<Case> {
     let head_of = |is_last| {
         move |more: &[(&str, &str)]| {
             head(is_last, &[&[(":status", "200"), ("content-type", "application/grpc")], more].concat())
@@ -146,7 +168,7 @@ fn calls_are_shown_as_far_as_they_came() {
     };
     let (begin, only) = (head_of(false), head_of(true));
     let said = |text: &str| message(&[&[0x0a, text.len() as u8], text.as_bytes()].concat());
-    let cases: Vec<Case> = vec![
+    vec![
         (
             vec![
                 begin(&[]),
@@ -200,25 +222,7 @@ fn calls_are_shown_as_far_as_they_came() {
             Some("status (502)"),
             vec!["< HTTP/2 502\n< content-type: text/html\n", "bad gateway"],
         ),
-    ];
-    for (frames, kind, parts) in cases {
-        let script = http2(frames);
-        let url = format!("grpc://127.0.0.1:{}/a.S/M", script.port);
-        for driver in DRIVERS {
-            let words = ["--proto", &path, "-d", "{\"name\":\"me\"}", &url];
-            let all = debug(driver, "en", &words);
-            let ours = ["> POST /a.S/M HTTP/2\n", "> [message 1, 4 bytes]\n{\"name\":\"me\"}\n"];
-            in_order(&all, &[&ours, &parts[..]].concat());
-            match kind {
-                None => assert!(all.contains("* succeeded"), "{all}"),
-                Some(kind) => {
-                    assert!(all.contains(&format!("* failed: {kind}")), "{kind}: {all}");
-                    in_order(&failure(driver, "en", &words), &[&[kind], &parts[..]].concat());
-                }
-            }
-        }
-    }
-    let _ = std::fs::remove_file(&proto);
+    ]
 }
 
 /// A handshake, and then these bytes.

@@ -76,6 +76,7 @@ impl ScenarioRuntime {
         self.end_streams(streams, taken, Failure::ClosedEarly, at, sockets);
         for key in waiting {
             self.retry(key, Failure::ClosedEarly, at, sockets);
+            self.advance_freed(sockets);
         }
     }
 
@@ -132,7 +133,7 @@ impl ScenarioRuntime {
                 if let Some(attempt) = self.in_flight.attempts.find(attempt).filter(|_| !reason.is_empty()) {
                     attempt.kept.get_or_insert_default().reason = reason.to_owned();
                 }
-                self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
+                self.end_attempt(attempt, Outcome::Failed(failure), at);
             }
             Phase::Idle { user } => {
                 let origin = self.origin_of(socket);

@@ -207,6 +207,7 @@ impl ScenarioRuntime {
                 Phase::Shared => {
                     self.leave_at_limit(socket, sockets);
                     self.retire(socket, now, sockets);
+                    self.advance_freed(sockets);
                 }
                 _ => {}
             }

@@ -149,6 +149,7 @@ impl ScenarioRuntime {
                     }
                     Err(failure) => self.fail_hop(user, step, intended, failure, sockets),
                 }
+                self.advance_freed(sockets);
             }
         }
     }

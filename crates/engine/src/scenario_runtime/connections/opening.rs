@@ -173,7 +173,7 @@ impl ScenarioRuntime {
         sockets: &mut S,
     ) {
         if !self.goes_elsewhere(key, place, failure, at, sockets) {
-            self.end_attempt(key, Outcome::Failed(failure), at, sockets);
+            self.end_attempt(key, Outcome::Failed(failure), at);
         }
     }
 

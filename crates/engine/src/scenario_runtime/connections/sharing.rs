@@ -152,6 +152,7 @@ impl ScenarioRuntime {
                     bench.waiting.pop_front();
                 }
                 self.try_exchange(key, sockets);
+                self.advance_freed(sockets);
             }
         }
     }

@@ -65,7 +65,7 @@ impl ScenarioRuntime {
             self.unreported.counts[Counter::Unsolicited] += u64::from(!is_clean);
             self.close(socket, sockets);
         }
-        self.end_attempt(key, outcome, now, sockets);
+        self.end_attempt(key, outcome, now);
     }
 
     /// Counts a complete response on a stream; returns its connection, and the outcome by the plan.
@@ -89,30 +89,23 @@ impl ScenarioRuntime {
     }
 
     /// The attempt is over, and its exchange with it. The connection was handled before.
-    pub(in crate::scenario_runtime) fn end_attempt<S: Sockets>(
-        &mut self,
-        key: Key,
-        outcome: Outcome,
-        now: Nanos,
-        sockets: &mut S,
-    ) {
+    pub(in crate::scenario_runtime) fn end_attempt(&mut self, key: Key, outcome: Outcome, now: Nanos) {
         #[cfg(test)]
         if fault_injected(Bug::LeakedSlot) {
             let Some(exchange) = self.in_flight.attempts.find(key).map(|attempt| attempt.exchange) else { return };
-            return self.end_exchange(exchange, None, outcome, now, sockets);
+            return self.end_exchange(exchange, None, outcome, now);
         }
         if let Some(mut attempt) = self.in_flight.attempts.remove(key) {
-            self.end_exchange(attempt.exchange, Some(&mut attempt), outcome, now, sockets);
+            self.end_exchange(attempt.exchange, Some(&mut attempt), outcome, now);
         }
     }
 
-    pub(in crate::scenario_runtime) fn end_exchange<S: Sockets>(
+    pub(in crate::scenario_runtime) fn end_exchange(
         &mut self,
         key: Key,
         attempt: Option<&mut Attempt>,
         outcome: Outcome,
         done: Nanos,
-        sockets: &mut S,
     ) {
         let Some(exchange) = self.in_flight.exchanges.remove(key) else { return };
         #[cfg(test)]
@@ -124,7 +117,7 @@ impl ScenarioRuntime {
             self.unreported.outcome(metrics::SeriesId::step(exchange.step), outcome);
         }
         if !self.in_flight.is_simple {
-            return self.end_with_more(&exchange, attempt, outcome, done, sockets);
+            return self.end_with_more(&exchange, attempt, outcome, done);
         }
         let attempt = attempt.map(|attempt| &*attempt);
         if exchange.is_measured {
@@ -132,18 +125,11 @@ impl ScenarioRuntime {
         } else {
             self.unreported.counts[Counter::WarmedUp] += 1;
         }
-        self.continue_user(&exchange, None, (attempt, outcome, done), sockets);
+        self.free_after(&exchange, None, attempt, outcome, done);
     }
 
     /// The same where something may follow from the response beside the next step.
-    fn end_with_more<S: Sockets>(
-        &mut self,
-        exchange: &Exchange,
-        mut attempt: Option<&mut Attempt>,
-        outcome: Outcome,
-        done: Nanos,
-        sockets: &mut S,
-    ) {
+    fn end_with_more(&mut self, exchange: &Exchange, mut attempt: Option<&mut Attempt>, outcome: Outcome, done: Nanos) {
         let follows = self.next_hop(exchange, attempt.as_deref(), done);
         let is_last = matches!(follows, Hops::Nothing);
         let outcome = match &follows {
@@ -169,24 +155,24 @@ impl ScenarioRuntime {
         if let Hops::Hop { step, elsewhere } = follows {
             // The hop may be measured though what led to it was part of a warm-up.
             self.unreported.counts[Counter::Redirects] += u64::from(done >= self.instants.measured_from);
-            return self.hop_to(exchange.user, step, elsewhere, done, sockets);
+            return self.redirect_user(exchange.user, step, elsewhere, done);
         }
         if !is_of_all {
             self.note_optional_failure(exchange.user, Some(series).filter(|_| exchange.is_measured));
-            return self.advance_user(exchange.user, LastExchange::Ended, done, done, sockets);
+            return self.free_user(exchange.user, LastExchange::Ended, done);
         }
-        self.continue_user(exchange, Some(series), (attempt, outcome, done), sockets);
+        self.free_after(exchange, Some(series), attempt, outcome, done);
     }
 
     /// Drops an exchange that waited too long for what it is made of.
     #[cold]
-    pub(in crate::scenario_runtime) fn drop_unsent<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn drop_unsent(&mut self, key: Key, now: Nanos) {
         let is_measured = self.in_flight.exchanges.find(key).is_some_and(|exchange| exchange.is_measured);
         self.unreported.counts[Counter::DroppedByGenerator] += u64::from(is_measured);
-        self.drop_exchange(key, now, sockets);
+        self.drop_exchange(key, now);
     }
 
-    pub(super) fn drop_exchange<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
+    pub(super) fn drop_exchange(&mut self, key: Key, now: Nanos) {
         if let Some(exchange) = self.in_flight.exchanges.remove(key) {
             if exchange.is_measured {
                 let is_by_deadline = self.users.open.as_ref().is_some_and(|open| open.is_by_deadline(exchange.step));
@@ -195,19 +181,20 @@ impl ScenarioRuntime {
                 self.unreported.drop_start(now.since(exchange.intended).0);
             }
             self.forget_step(exchange.step);
-            self.advance_user(exchange.user, LastExchange::NoConnection, now, now, sockets);
+            self.free_user(exchange.user, LastExchange::NoConnection, now);
         }
     }
 
-    /// The user goes on after its exchange, of the step with this series.
+    /// The user is free after its exchange, of the step with this series.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every exchange ends here, on one of two ways")]
-    fn continue_user<S: Sockets>(
+    fn free_after(
         &mut self,
         exchange: &Exchange,
         step: Option<SeriesId>,
-        (attempt, outcome, done): (Option<&Attempt>, Outcome, Nanos),
-        sockets: &mut S,
+        attempt: Option<&Attempt>,
+        outcome: Outcome,
+        done: Nanos,
     ) {
         if let Outcome::Failed(failure) = outcome {
             self.note_failure(exchange.user, failure, step.filter(|_| exchange.is_measured));
@@ -218,7 +205,7 @@ impl ScenarioRuntime {
             (true, Outcome::Succeeded) => LastExchange::Ended,
             (true, _) => LastExchange::Failed,
         };
-        self.advance_user(exchange.user, view, done, done, sockets);
+        self.free_user(exchange.user, view, done);
     }
 
     /// Records each duration in its series.

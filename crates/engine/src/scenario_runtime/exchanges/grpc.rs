@@ -14,7 +14,7 @@ mod judging;
 use std::cell::Cell;
 
 use driver::Socket;
-use metrics::{Counter, Distribution};
+use metrics::{Counter, Distribution, Snapshot};
 use pacing::Nanos;
 use wire::grpc::{self, MessagePiece, Response, ResponseFault};
 use wire::hpack::FieldList;
@@ -53,9 +53,33 @@ pub(in crate::scenario_runtime) struct HeldMessages {
     pub(in crate::scenario_runtime) count: u64,
 }
 
+/// Records when a message came: since the message that it answers was sent, or else since the last one came.
+fn record_message_time(unreported: &mut Snapshot, sent: Option<Nanos>, last: Option<Nanos>, at: Nanos) {
+    match (sent, last) {
+        (Some(sent), _) => unreported.message.record(at.since(sent).0),
+        (None, Some(last)) => unreported.message_gap.record(at.since(last).0),
+        (None, None) => {}
+    }
+}
+
 impl CallState {
     pub(in crate::scenario_runtime) fn new(is_stream: bool) -> Self {
         Self { times: is_stream.then(Box::default), next_message: Nanos::NEVER, ..Self::default() }
+    }
+
+    /// A message of a response begins: it is unzipped, and compared with its type, where that is possible.
+    fn begin_inspection(&mut self, inspection: &mut Inspection, is_compressed: bool, has_type: bool) {
+        let unzips = is_compressed && self.response.is_gzipped();
+        self.inspector = inspection.begin(unzips, has_type && (unzips || !is_compressed));
+    }
+
+    /// A message of a response is complete.
+    fn end_inspection(&mut self, inspection: &mut Inspection) {
+        if let Some(inspector) = self.inspector.take()
+            && let Err(fault) = inspection.end(inspector)
+        {
+            self.response.blame(fault);
+        }
     }
 
     /// Whether the response is one of gRPC.
@@ -88,14 +112,17 @@ impl ScenarioRuntime {
         }
     }
 
+    /// How many times its length a message may have when it is kept. `None` when this is no call.
+    fn growth_most(&mut self, key: Key) -> Option<usize> {
+        let call = self.in_flight.attempts.find(key)?.call.as_ref()?;
+        // Compressed messages may grow.
+        Some(if call.response.is_gzipped() { grpc::UNZIP_GROWTH_MAX } else { 1 })
+    }
+
     /// Bytes of messages: each message is counted, timed and inspected, and kept as far as the checks need it. False
     /// when this is no call.
     pub(in crate::scenario_runtime) fn take_messages(&mut self, key: Key, bytes: &[u8], at: Nanos) -> bool {
-        let Some(call) = self.in_flight.attempts.find(key).and_then(|attempt| attempt.call.as_ref()) else {
-            return false;
-        };
-        // Compressed messages may grow.
-        let growth = if call.response.is_gzipped() { grpc::UNZIP_GROWTH_MAX } else { 1 };
+        let Some(growth) = self.growth_most(key) else { return false };
         let room_left = self.kept_room(key, bytes.len().saturating_mul(growth));
         let Some(attempt) = self.in_flight.attempts.find(key) else { return false };
         let Some(mut call) = attempt.call.as_mut() else { return false };
@@ -103,12 +130,11 @@ impl ScenarioRuntime {
         let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return true };
         let step = &self.in_flight.steps[exchange.step as usize];
         let Some(prepared) = &step.call else { return true };
-        let shape = prepared.response.as_deref();
-        let room = attempt.needs.body as usize;
         if !call.response.is_grpc() {
             attempt.keep_within(bytes, room_left);
             return true;
         }
+        let (shape, room) = (prepared.response.as_deref(), attempt.needs.body as usize);
         let carried = Cell::new(0usize);
         let keep = |kept: &mut Option<Box<CapturedResponse>>, bytes: &[u8]| {
             if room > 0 {
@@ -130,9 +156,7 @@ impl ScenarioRuntime {
             match piece {
                 MessagePiece::NeedMore => break,
                 MessagePiece::Begun { is_compressed, .. } => {
-                    let unzips = is_compressed && call.response.is_gzipped();
-                    let has_type = shape.is_some() && (unzips || !is_compressed);
-                    call.inspector = self.in_flight.inspection.begin(unzips, has_type);
+                    call.begin_inspection(&mut self.in_flight.inspection, is_compressed, shape.is_some());
                 }
                 MessagePiece::Bytes(bytes) => match &mut call.inspector {
                     None => keep(&mut attempt.kept, bytes),
@@ -145,11 +169,7 @@ impl ScenarioRuntime {
                     }
                 },
                 MessagePiece::End => {
-                    if let Some(inspector) = call.inspector.take()
-                        && let Err(fault) = self.in_flight.inspection.end(inspector)
-                    {
-                        call.response.blame(fault);
-                    }
+                    call.end_inspection(&mut self.in_flight.inspection);
                     if attempt.needs.records != Records::Nothing {
                         attempt.record_message();
                         let Some(kept) = attempt.call.as_mut() else { break };
@@ -161,13 +181,10 @@ impl ScenarioRuntime {
                     self.unreported.counts[Counter::MessagesReceived] += u64::from(exchange.is_measured);
                     if let Some(times) = &mut call.times {
                         let since = times.since(call.response.received(), prepared, attempt.sent);
-                        match (since, times.last_received) {
-                            _ if !exchange.is_measured => {}
-                            (Some(sent), _) => self.unreported.message.record(at.since(sent).0),
-                            (None, Some(last)) => self.unreported.message_gap.record(at.since(last).0),
-                            (None, None) => {}
+                        let last = times.last_received.replace(at);
+                        if exchange.is_measured {
+                            record_message_time(&mut self.unreported, since, last, at);
                         }
-                        times.last_received = Some(at);
                     }
                 }
             }

@@ -306,6 +306,6 @@ impl ScenarioRuntime {
         self.unreported.counts[Counter::Attempts] += u64::from(exchange.is_measured);
         let key = self.in_flight.exchanges.insert(exchange);
         let now = sockets.now();
-        self.end_exchange(key, None, Outcome::Failed(failure), now, sockets);
+        self.end_exchange(key, None, Outcome::Failed(failure), now);
     }
 }

@@ -164,9 +164,7 @@ impl ScenarioRuntime {
     ) {
         match again {
             RetryDecision::Now { was_begun } => self.resend(key, was_begun, sockets),
-            RetryDecision::Perhaps | RetryDecision::Never => {
-                self.end_attempt(key, Outcome::Failed(failure), now, sockets)
-            }
+            RetryDecision::Perhaps | RetryDecision::Never => self.end_attempt(key, Outcome::Failed(failure), now),
         }
     }
 

@@ -38,9 +38,11 @@ impl ScenarioRuntime {
     pub(in crate::scenario_runtime) fn expire_overdue<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
         for index in std::mem::take(&mut self.in_flight.overdue) {
             self.expire(index, now, sockets);
+            self.advance_freed(sockets);
         }
         for socket in std::mem::take(&mut self.pool.overdue_prepared) {
             self.prepare_due(socket, now, sockets);
+            self.advance_freed(sockets);
         }
         self.send_read(sockets);
     }
@@ -71,6 +73,7 @@ impl ScenarioRuntime {
                 self.in_flight.read_waiters.is_read_for = Some(key);
                 self.try_exchange(key, sockets);
             }
+            self.advance_freed(sockets);
         }
         // Others may have come meanwhile.
         let waiters = &mut self.in_flight.read_waiters;

@@ -241,7 +241,7 @@ impl ScenarioRuntime {
         match self.pool.connections.find(socket).map(|connection| connection.phase) {
             Some(Phase::Response { attempt }) => {
                 self.leave_unanswered(socket, attempt, sockets);
-                self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
+                self.end_attempt(attempt, Outcome::Failed(failure), at);
             }
             _ => self.count_stray(Stray::Unmatched, at),
         }
@@ -294,7 +294,7 @@ impl ScenarioRuntime {
             true => self.close(socket, sockets),
             false => self.leave_unanswered(socket, attempt, sockets),
         }
-        self.end_attempt(attempt, Outcome::Failed(faults::while_connecting(error)), at, sockets);
+        self.end_attempt(attempt, Outcome::Failed(faults::while_connecting(error)), at);
     }
 
     /// A datagram was longer than what is read.
@@ -344,7 +344,7 @@ impl ScenarioRuntime {
             }
             Err(error) => {
                 let failure = faults::while_connecting(error);
-                self.end_exchange(place, None, Outcome::Failed(failure), at, sockets);
+                self.end_exchange(place, None, Outcome::Failed(failure), at);
             }
         }
     }

@@ -218,6 +218,7 @@ impl ScenarioRuntime {
             let Some(user) = self.users.closed.waking.next() else { break };
             let intended = self.instants.started + self.users.closed.since;
             self.join(user, intended, now, sockets);
+            self.advance_freed(sockets);
         }
         let before = self.users.closed.active;
         for _ in 0..START_BATCH {
@@ -226,6 +227,7 @@ impl ScenarioRuntime {
                 let (user, intended) = (closed.active, self.instants.started + closed.since);
                 closed.active += 1;
                 self.join(user, intended, now, sockets);
+                self.advance_freed(sockets);
                 continue;
             }
             // A busy user that is not needed any more notices when it is free.
@@ -247,6 +249,7 @@ impl ScenarioRuntime {
             }
             let Some(user) = gathering.released.pop() else { break };
             self.act(user, LastExchange::Nothing, at, now, sockets);
+            self.advance_freed(sockets);
         }
         self.users.closed.compute(self.instants.started);
     }

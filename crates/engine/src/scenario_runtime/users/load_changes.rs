@@ -89,6 +89,7 @@ impl ScenarioRuntime {
                 if !self.stops_before_parking(user, turn, sockets) {
                     self.park(user, sockets);
                 }
+                self.advance_freed(sockets);
             }
         }
     }

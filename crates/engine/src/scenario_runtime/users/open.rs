@@ -282,6 +282,7 @@ impl ScenarioRuntime {
             } else {
                 self.gets_ready(user, now, sockets);
             }
+            self.advance_freed(sockets);
         }
         for _ in 0..START_BATCH {
             let Some(open) = &mut self.users.open else { return };
@@ -321,16 +322,19 @@ impl ScenarioRuntime {
                 && let Some(user) = open.next_idle(self.pool.addresses.are_counted())
             {
                 self.begin_start(user, start, sockets);
+                self.advance_freed(sockets);
                 continue;
             }
             open.queue.push_back(start);
             self.serve(now, sockets);
+            self.advance_freed(sockets);
         }
         for _ in 0..START_BATCH {
             let waits = self.users.open.as_ref().is_some_and(|open| !open.queue.is_empty());
             if !waits || !self.serve(now, sockets) {
                 break;
             }
+            self.advance_freed(sockets);
         }
         if self.users.pending_teardown > 0 {
             self.retire_idle_users(now, sockets);
@@ -428,6 +432,7 @@ impl ScenarioRuntime {
         open.is_halted = false;
         for user in std::mem::take(&mut open.halted) {
             self.next_open(user, LastExchange::Ended, now, now, sockets);
+            self.advance_freed(sockets);
         }
     }
 

@@ -110,6 +110,7 @@ impl ScenarioRuntime {
         for _ in 0..START_BATCH {
             let Some(user) = self.users.open.as_mut().and_then(|open| open.idle.pop_front()) else { break };
             self.leave(user, turn, sockets);
+            self.advance_freed(sockets);
         }
         if had_retired {
             return;
@@ -123,6 +124,7 @@ impl ScenarioRuntime {
                 place.wakes_at = None;
             }
             self.leave(user, turn, sockets);
+            self.advance_freed(sockets);
         }
     }
 }

@@ -306,20 +306,8 @@ impl ScenarioRuntime {
                         continue;
                     }
                 }
-                UserAction::Begin(number) => {
-                    self.begin_transaction(user, number, intended);
-                    continue;
-                }
-                UserAction::End(number) => {
-                    self.end_transaction(user, number, intended);
-                    continue;
-                }
-                UserAction::Enter(target) => {
-                    self.enter_conversation(user, target, sockets);
-                    continue;
-                }
-                UserAction::Leave(target) => {
-                    self.leave_conversation(user, target, sockets);
+                UserAction::Begin(_) | UserAction::End(_) | UserAction::Enter(_) | UserAction::Leave(_) => {
+                    self.cross_border(user, &next, intended, sockets);
                     continue;
                 }
                 UserAction::Limit(step) => self.fail_step(user, step, Failure::LoopLimit, turn, sockets),
@@ -346,6 +334,17 @@ impl ScenarioRuntime {
         // Other users have their turn.
         self.pause_until(user, turn.intended.max(turn.taken_up) + NOTHING_PAUSE);
         true
+    }
+
+    /// A transaction or a conversation begins or ends.
+    fn cross_border<S: Sockets>(&mut self, user: u32, border: &UserAction, at: Nanos, sockets: &mut S) {
+        match *border {
+            UserAction::Begin(number) => self.begin_transaction(user, number, at),
+            UserAction::End(number) => self.end_transaction(user, number, at),
+            UserAction::Enter(target) => self.enter_conversation(user, target, sockets),
+            UserAction::Leave(target) => self.leave_conversation(user, target, sockets),
+            _ => {}
+        }
     }
 
     /// A step fails before anything of it begins.

@@ -57,6 +57,7 @@ impl ScenarioRuntime {
                 place.fork = None;
             }
             self.cancel(user, now, now, sockets);
+            self.advance_freed(sockets);
         }
     }
 

@@ -3,6 +3,7 @@
 use driver::Sockets;
 use pacing::Nanos;
 
+use crate::scenario_runtime::users::freed::{FreedUser, NextAction};
 use crate::scenario_runtime::users::programs::UserTurn;
 use crate::scenario_runtime::{ScenarioRuntime, TimerEntry};
 use crate::user::{LastExchange, UserPhase};
@@ -62,7 +63,8 @@ impl ScenarioRuntime {
         if self.run_program(user, turn, sockets) {
             return true;
         }
-        self.advance_user(user, LastExchange::Rested, intended, now, sockets);
+        let next = NextAction::Advance { view: LastExchange::Rested, now };
+        self.users.freed.push_back(FreedUser { user, intended, next });
         true
     }
 

@@ -344,7 +344,7 @@ impl ScenarioRuntime {
         self.unreported.counts[Counter::Attempts] += u64::from(exchange.is_measured);
         let key = self.in_flight.exchanges.insert(exchange);
         let now = sockets.now();
-        self.end_exchange(key, None, Outcome::Failed(failure), now, sockets);
+        self.end_exchange(key, None, Outcome::Failed(failure), now);
     }
 
     /// A message whose conversation is over by now is not sent.
@@ -356,7 +356,7 @@ impl ScenarioRuntime {
         self.unreported.counts[Counter::Attempts] += u64::from(is_counted);
         CONVERSATION_LOST.clone_into(&mut self.in_flight.why);
         let now = sockets.now();
-        self.end_exchange(key, None, Outcome::Failed(Failure::NotFilled), now, sockets);
+        self.end_exchange(key, None, Outcome::Failed(Failure::NotFilled), now);
     }
 }
 

@@ -28,6 +28,7 @@ impl ScenarioRuntime {
         let Some(line) = &mut layers.line else { return };
         for key in line.take_unprocessed(last).into_iter().map(Key::from_bits) {
             self.retry(key, Failure::Goaway, at, sockets);
+            self.advance_freed(sockets);
         }
         self.move_waiting(socket, Failure::Goaway, at, sockets);
     }
@@ -67,7 +68,7 @@ impl ScenarioRuntime {
         let tries_max = if self.pool.origins[usize::from(origin)].lacks_consent { 0 } else { TRIES_MAX };
         // A peer that has begun to respond has processed it.
         if was_received || was_sent && known.tries >= tries_max || known.moves >= moves_max {
-            return self.end_attempt(key, Outcome::Failed(failure), now, sockets);
+            return self.end_attempt(key, Outcome::Failed(failure), now);
         }
         let (is_measured, slot) = (known.is_measured, known.address_slot);
         if was_sent {
@@ -190,6 +191,7 @@ impl ScenarioRuntime {
                         self.unlink(socket);
                         if let Some(next) = next {
                             self.end_unconnected(next, place, late, now, sockets);
+                            self.advance_freed(sockets);
                         }
                         self.lose_connection(socket, late, now, sockets);
                     }
@@ -273,16 +275,17 @@ impl ScenarioRuntime {
             Phase::Connect { attempt, .. } => {
                 if !self.goes_elsewhere(attempt, place, failure, at, sockets) {
                     self.pool.reachability_guard.fail(connection.origin);
-                    self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
+                    self.end_attempt(attempt, Outcome::Failed(failure), at);
                 }
             }
-            Phase::Response { attempt } => self.end_attempt(attempt, Outcome::Failed(failure), at, sockets),
+            Phase::Response { attempt } => self.end_attempt(attempt, Outcome::Failed(failure), at),
             Phase::Prepare { user, .. } => {
                 self.pool.reachability_guard.fail(connection.origin);
                 self.advance_user(user, LastExchange::NoConnection, at, at, sockets);
             }
             Phase::Idle { .. } | Phase::Shared | Phase::Close => {}
         }
+        self.advance_freed(sockets);
         let Some(mut layers) = connection.layers else { return };
         let was_ready = layers.line.is_some();
         let taken = refused.filter(|_| connection.is_reused);
@@ -296,6 +299,7 @@ impl ScenarioRuntime {
             } else {
                 self.end_unconnected(key, place, failure, at, sockets);
             }
+            self.advance_freed(sockets);
         }
     }
 
@@ -313,10 +317,11 @@ impl ScenarioRuntime {
             let Some(attempt) = self.in_flight.attempts.find(key) else { continue };
             if !attempt.was_sent() {
                 self.retry(key, failure, at, sockets);
-                continue;
+            } else {
+                let again = taken.map_or(RetryDecision::Never, |taken| self.stream_retry_decision(key, taken));
+                self.end_cut(key, again, failure, at, sockets);
             }
-            let again = taken.map_or(RetryDecision::Never, |taken| self.stream_retry_decision(key, taken));
-            self.end_cut(key, again, failure, at, sockets);
+            self.advance_freed(sockets);
         }
     }
 

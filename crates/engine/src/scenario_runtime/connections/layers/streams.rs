@@ -231,12 +231,14 @@ impl ScenarioRuntime {
                         attempt.record_fields(PartKind::Head, scratch.fields());
                     }
                     let failure = faults::line(Fault::Http2(fault));
-                    self.end_attempt(Key::from_bits(tag), Outcome::Failed(failure), at, sockets);
+                    self.end_attempt(Key::from_bits(tag), Outcome::Failed(failure), at);
+                    self.advance_freed(sockets);
                 }
                 Ok((taken, said)) => {
                     from += taken;
                     let needs_more = matches!(said, ConnectionEvent::NeedMore);
                     self.handle_shared(socket, &said, at, sockets);
+                    self.advance_freed(sockets);
                     if needs_more && from == bytes.len() {
                         break;
                     }
@@ -269,6 +271,7 @@ impl ScenarioRuntime {
         self.end_streams(streams, None, failure, at, sockets);
         for key in waiting {
             self.retry(key, failure, at, sockets);
+            self.advance_freed(sockets);
         }
     }
 
@@ -301,7 +304,7 @@ impl ScenarioRuntime {
                 }
                 self.call_head(key, fields, is_last);
                 if is_last {
-                    self.end_stream(key, at, sockets);
+                    self.end_stream(key, at);
                 }
             }
             ConnectionEvent::Body { tag, bytes, is_last } => {
@@ -311,7 +314,7 @@ impl ScenarioRuntime {
                     self.take_body(key, bytes);
                 }
                 if is_last {
-                    self.end_stream(key, at, sockets);
+                    self.end_stream(key, at);
                 }
             }
             ConnectionEvent::Trailers { tag, fields } => {
@@ -320,7 +323,7 @@ impl ScenarioRuntime {
                     attempt.record_fields(PartKind::Trailers, fields);
                 }
                 self.call_trailers(key, fields);
-                self.end_stream(key, at, sockets);
+                self.end_stream(key, at);
             }
             ConnectionEvent::Reset { tag, code: REFUSED_STREAM } => {
                 let failure = Failure::StreamReset(REFUSED_STREAM as u8);
@@ -334,7 +337,7 @@ impl ScenarioRuntime {
                 let expired = if is_due { self.expire_call(key, at) } else { None };
                 let reset = Failure::StreamReset(u8::try_from(code).unwrap_or(u8::MAX));
                 let ended = expired.or_else(|| self.judge_reset(key, reset));
-                self.end_attempt(key, ended.unwrap_or(Outcome::Failed(reset)), at, sockets);
+                self.end_attempt(key, ended.unwrap_or(Outcome::Failed(reset)), at);
             }
             ConnectionEvent::GoAway { last } => self.go_away(socket, last, at, sockets),
             // The other events occur on connections that carry one exchange at a time.
@@ -349,7 +352,7 @@ impl ScenarioRuntime {
     }
 
     /// A response on a stream is complete.
-    pub(super) fn end_stream<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
+    pub(super) fn end_stream(&mut self, key: Key, now: Nanos) {
         let Some((socket, outcome)) = self.judge(key, now) else { return };
         if let Some(connection) = self.pool.connections.find(socket) {
             let is_first = !std::mem::replace(&mut connection.is_reused, true);
@@ -364,6 +367,6 @@ impl ScenarioRuntime {
         if step.is_some_and(|exchange| !self.in_flight.steps[exchange.step as usize].keep_alive) {
             self.unlink(socket);
         }
-        self.end_attempt(key, outcome, now, sockets);
+        self.end_attempt(key, outcome, now);
     }
 }

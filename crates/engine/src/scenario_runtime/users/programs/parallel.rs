@@ -12,7 +12,17 @@ use crate::scenario_runtime::users::programs::{NOTHING_PAUSE, NOTHINGS_MAX, Prog
 use crate::user::{LastExchange, UserPhase};
 
 impl ScenarioRuntime {
-    /// One of several exchanges is over, or the user comes back to them: further ones begin, or all have ended.
+    /// One of several exchanges at a time is over. `None` when the user is not free for another one: those that end at
+    /// once are counted by whoever begins them.
+    pub(in crate::scenario_runtime) fn end_part(&mut self, user: u32, view: LastExchange) -> Option<LastExchange> {
+        let Some(fork) = self.users.programs.fork(user) else { return Some(view) };
+        fork.under_way -= 1;
+        fork.has_failed |= view != LastExchange::Ended;
+        let is_known = fork.is_beginning || std::mem::replace(&mut fork.is_freed, true);
+        (!is_known).then_some(LastExchange::Rested)
+    }
+
+    /// One or more of several exchanges are over, or the user comes back to them: further ones begin, or all have ended.
     pub(super) fn handle_fork<S: Sockets>(
         &mut self,
         user: u32,
@@ -22,13 +32,7 @@ impl ScenarioRuntime {
     ) -> Option<LastExchange> {
         let Some(place) = self.users.programs.place(user) else { return Some(view) };
         let Some(fork) = &mut place.fork else { return Some(view) };
-        if view != LastExchange::Rested {
-            fork.under_way -= 1;
-            fork.has_failed |= view != LastExchange::Ended;
-        }
-        if fork.is_beginning {
-            return None;
-        }
+        fork.is_freed = false;
         let turn = UserTurn { intended: at, taken_up: at, is_counted: false };
         if self.begin_parts(user, turn, sockets) == PartsBegun::More {
             self.rest_between(user, turn);

@@ -432,6 +432,7 @@ impl ScenarioRuntime {
                 }
                 waits => still.push_back(waits),
             }
+            self.advance_freed(sockets);
         }
         let waiting = &mut self.users.states.rows.waiting;
         still.into_iter().rev().for_each(|one| waiting.push_front(one));
@@ -446,7 +447,7 @@ impl ScenarioRuntime {
         let Some(exchange) = self.in_flight.exchanges.find(key) else { return true };
         let (user, step) = (exchange.user, exchange.step);
         if self.is_too_late(key, now) {
-            self.drop_unsent(key, now, sockets);
+            self.drop_unsent(key, now);
             return true;
         }
         let made = self.step_for(user, step, part, sockets);
@@ -460,7 +461,7 @@ impl ScenarioRuntime {
             }
             Err(failure) => {
                 self.unreported.counts[Counter::Attempts] += u64::from(exchange.is_measured);
-                self.end_exchange(key, None, Outcome::Failed(failure), now, sockets);
+                self.end_exchange(key, None, Outcome::Failed(failure), now);
             }
         }
         true

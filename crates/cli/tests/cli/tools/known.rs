@@ -1,0 +1,60 @@
+//! Command lines in the popular documents of the tools.
+
+/// Each command, and whether it takes minutes: such a one ends by its signal. All other times and counts are as in the
+/// documents.
+pub(super) const KNOWN: &[(&str, bool)] = &[
+    ("ab -n 100 -c 1 SECURED", false),
+    ("ab -n 100 -c 1 URL", false),
+    ("go-stress-testing -c 1 -n 100 -u SECURED", false),
+    ("go-stress-testing -c 1 -n 1 -d true -u SECURED", false),
+    ("wrk -c 1000 -t 8 -d 30 --latency URL?id=1", true),
+    ("ab -n100000 -c200 -k URL", true),
+    ("ab -n100000 -c200 URL", true),
+    ("wrk -c 1000 -t 8 -d 30 --latency URL", true),
+    ("wrk -c 200 -d 10s URL", true),
+    ("webbench -c 300 -t 60 URL", true),
+    ("go-stress-testing -c 1 -n 100 -u URL", false),
+    ("go-stress-testing -c 1 -n 1 -d true -u URL", false),
+    ("go-stress-testing -c 1 -n 1 -p FILE", false),
+    ("go-stress-testing -c 1 -n 1 -d true -p FILE", false),
+    ("go-stress-testing -c 10 -n 10 -u ws://HOST/acc", true),
+    ("go-stress-testing -c 100 -n 10000 -u URL", true),
+    ("go-stress-testing -c 100 -n 10000 -k -u URL", true),
+    ("go-stress-testing -c 300 -n 1000 -u grpc://HOST -data world", true),
+    ("go-stress-testing -c 10 -n 10 -u HOST", false),
+    ("go-stress-testing -n 1 -c 1 -u URL -H cookie:a=b -H accept:text/html -data a=1&b=2", false),
+    (
+        "go-stress-testing -c 10 -n 10 -u URL -v statusCode -code 200 -t 5 -redirect=false -cpuNumber 2 -m 10 -http2=false",
+        false,
+    ),
+];
+
+/// The long one in the README of go-stress-testing.
+pub(super) const OF_README: [&str; 26] = [
+    "as",
+    "go-stress-testing",
+    "-c",
+    "1",
+    "-n",
+    "1",
+    "-d",
+    "true",
+    "-u",
+    "URL",
+    "-H",
+    "authority: page.example.com",
+    "-H",
+    "accept: application/json, text/plain, */*",
+    "-H",
+    "content-type: application/x-www-form-urlencoded",
+    "-H",
+    "origin: https://cn.example.com",
+    "-H",
+    "sec-fetch-site: same-site",
+    "-H",
+    "accept-language: zh-CN,zh;q=0.9",
+    "-H",
+    "cookie: choice=CN; JSESSIONID=J8866281-CKCFJ4BUZ7GDO9V89YBW1; c0=1AbLByOMHeZe3G41KYd5WWZvrM%2BGErkaLcWfBbgveKA9%3D%3D",
+    "-data",
+    "adPlanQueryParam=%7B%22adZone%22%3A%7B%22positionList%22%3A%5B%7B%22positionId%22%3A83%7D%5D%7D%7D",
+];
