@@ -308,6 +308,9 @@ fn plan(server: &Server, way: Way, users: u64, iterations: u64) -> Plan {
             data: ask.form.map(|_| "x".to_owned()),
             headers: if ask.shows_token { vec!["Authorization: Bearer x".to_owned()] } else { Vec::new() },
             expect_status: Some(ask.status.to_owned()),
+            // Thousands of users wait for two threads, on a machine that may be busy: what counts is what they get.
+            timeout: Some("30m".to_owned()),
+            connect_timeout: Some("30m".to_owned()),
             http2: way.http2,
             insecure: way.is_tls,
             ..Flags::default()
