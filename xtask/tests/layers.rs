@@ -117,7 +117,7 @@ const RULES: [Rule; 5] = [
     ),
     (
         "crates/metrics/src",
-        &["Instant::now", "SystemTime", "std::thread", "Mutex", "sync::atomic"],
+        &["time::Instant", "SystemTime", "std::thread", "Mutex", "sync::atomic"],
         "recorders are given the time, and are not shared",
     ),
     (

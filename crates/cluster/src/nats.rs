@@ -11,7 +11,7 @@ mod stores;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use async_nats::{ConnectErrorKind, Event, ServerAddr};
+use async_nats::{ConnectError, ConnectErrorKind, Event, ServerAddr};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::LocalSet;
 
@@ -250,23 +250,47 @@ async fn connected(
             }
             async {}
         });
-    let client = options.connect(servers).await.map_err(|error| {
-        let (bus_url, reason) = (shown.clone(), error.to_string());
-        match error.kind() {
-            ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
-                NatsError::Rejected { bus_url, reason }
-            }
-            // Certificate problems come as an error of the connection.
-            ConnectErrorKind::Tls => NatsError::Tls { bus_url, reason },
-            _ if OF_TLS.iter().any(|word| reason.contains(word)) => NatsError::Tls { bus_url, reason },
-            _ => NatsError::Unreachable { bus_url, reason },
-        }
-    })?;
+    let client = match options.connect(servers.clone()).await {
+        Ok(client) => client,
+        Err(error) => return Err(most_telling(bus_url, servers, connect_error(&shown, &error)).await),
+    };
     let (major, minor, patch) = OLDEST;
     if !client.is_server_compatible(major, minor, patch) {
         return Err(NatsError::Old { bus_url: shown, version: client.server_info().version });
     }
     Ok(client)
+}
+
+/// The error of a server to which no connection could be made.
+fn connect_error(bus_url: &str, error: &ConnectError) -> NatsError {
+    let (bus_url, reason) = (bus_url.to_owned(), error.to_string());
+    match error.kind() {
+        ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
+            NatsError::Rejected { bus_url, reason }
+        }
+        // Certificate problems come as an error of the connection.
+        ConnectErrorKind::Tls => NatsError::Tls { bus_url, reason },
+        _ if OF_TLS.iter().any(|word| reason.contains(word)) => NatsError::Tls { bus_url, reason },
+        _ => NatsError::Unreachable { bus_url, reason },
+    }
+}
+
+/// Of several addresses the error of the last one is known, whichever that was. One that was reached, and did not let
+/// us in, tells more than one that was not.
+async fn most_telling(bus_url: &BusUrl, servers: Vec<ServerAddr>, last: NatsError) -> NatsError {
+    if servers.len() < 2 || !matches!(last, NatsError::Unreachable { .. }) {
+        return last;
+    }
+    for server in servers {
+        let Ok(options) = bus_url.options() else { break };
+        if let Err(error) = options.connect(vec![server]).await {
+            let error = connect_error(&bus_url.shown(), &error);
+            if !matches!(error, NatsError::Unreachable { .. }) {
+                return error;
+            }
+        }
+    }
+    last
 }
 
 async fn enter(

@@ -48,7 +48,7 @@ pub(crate) struct ScenarioLifecycle {
     has_left: bool,
     /// Users at work at the end of the last interval; none before the first.
     users: Option<u64>,
-    /// While draining: (completed, succeeded) counts of this snapshot at the moment starts stopped.
+    /// While draining: (completed, succeeded, missed deadline) counts of this snapshot at the moment starts stopped.
     base: Option<(u64, u64, u64)>,
     follower: SliceRecorder,
 }

@@ -6,7 +6,8 @@
 //! their destinations.
 //!
 //! Calls go down, from users to exchanges to connections. What is to go up waits in a queue: an exchange that ends
-//! frees its user (`users/freed.rs`), a connection whose TLS breaks is lost at the end of the turn.
+//! frees its user (`users/freed.rs`), a connection whose TLS breaks is lost at the end of the turn. Only connections
+//! opened in advance let their user advance directly: it has no exchange yet.
 
 #[cfg(test)]
 mod audit;
@@ -106,7 +107,7 @@ struct Users {
     closed: Closed,
     open: Option<Open>,
     pause_window: PauseWindow,
-    /// Users whose exchange has ended, and who have not advanced yet; none between two events.
+    /// Users that are free and have not advanced yet; none between two events.
     freed: VecDeque<FreedUser>,
 }
 
@@ -383,7 +384,7 @@ impl ScenarioRuntime {
     }
 
     /// Starts no step any more, except the first of iterations that were intended until `at` in an open load. Returns
-    /// the (completed, succeeded) counts of this snapshot so far.
+    /// the (completed, succeeded, missed deadline) counts of this snapshot so far.
     pub(crate) fn stop_starting(&mut self, at: Nanos) -> (u64, u64, u64) {
         self.users.budget.is_over = true;
         if let Some(open) = &mut self.users.open {
@@ -441,8 +442,8 @@ impl ScenarioRuntime {
         }
     }
 
-    /// Users whose exchanges have ended go on. Whoever ends exchanges in a row calls this after each of them: a user
-    /// advances before the next exchange ends.
+    /// Users whose exchanges have ended go on. A loop that ends exchanges of several users calls this
+    /// after each of them.
     #[inline]
     fn advance_freed<S: Sockets>(&mut self, sockets: &mut S) {
         while let Some(FreedUser { user, intended, next }) = self.users.freed.pop_front() {

@@ -1,4 +1,4 @@
-//! A virtual user: a small state machine that decides its next action.
+//! A virtual user as data, and the number of exchanges that it may start.
 
 use driver::Socket;
 use pacing::Nanos;
@@ -22,13 +22,13 @@ pub(crate) enum Next {
 pub(crate) enum LastExchange {
     /// There was no exchange.
     Nothing,
-    /// A pause has passed since.
+    /// It comes back: from a pause, from several exchanges at a time, or from an `on_start` that requested nothing.
     Rested,
     /// Its request was sent and it ended well.
     Ended,
     /// Its request was sent and it failed.
     Failed,
-    /// There was no connection to send it on.
+    /// Its request was not sent: there was no connection, it could not be made, or it was dropped.
     NoConnection,
 }
 

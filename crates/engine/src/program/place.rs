@@ -38,6 +38,8 @@ pub(crate) struct Position {
     pub(crate) paced_until: Nanos,
     /// Consecutive failures of `on_start`.
     pub(crate) starts_failed: u32,
+    /// `on_start` has failed, and the pause before the next try has not begun.
+    pub(crate) waits_to_start: bool,
     /// The last rounds of barriers that it took part in.
     met: Vec<(u32, u64)>,
 }
@@ -88,11 +90,11 @@ pub(crate) struct Fork {
     /// Values extracted from their responses so far: the exchange, the variable, and its value.
     pub(crate) taken: Vec<(ForkPart, u32, Value)>,
     pub(crate) under_way: u16,
-    /// The worst outcome among them.
+    /// One of them has failed.
     pub(crate) has_failed: bool,
-    /// One of them begins: what ends meanwhile is heard of by what begins them.
+    /// One of them begins: what ends meanwhile frees nobody, since others are begun next.
     pub(crate) is_beginning: bool,
-    /// Some have ended, and its user has not advanced yet.
+    /// Some have ended, and the user is queued for them: once, though several may end before it advances.
     pub(crate) is_freed: bool,
 }
 

@@ -100,7 +100,7 @@ fn prepared_steps(plan: &Plan, scenario: &plan::Scenario, first_step: u32) -> Ar
     all.into()
 }
 
-/// How many shards carry a scenario with so many users, requests, and connections that users share.
+/// How many shards carry a scenario, by its users, its requests, and the connections that users share.
 fn shard_count(
     scenario: &plan::Scenario,
     (users, requests, shared): (u64, Option<u64>, Option<u64>),

@@ -196,6 +196,19 @@ fn several_exchanges_of_a_user_are_under_way_at_a_time() {
     }
 }
 
+/// The load ends in the middle of several: those that have begun come to their end, the others never begin, and the
+/// iteration is not complete.
+#[test]
+fn several_that_the_end_of_the_load_cuts_are_no_iteration() {
+    let fork = Node::Parallel { most: 2, steps: vec![0; 6], optional: Vec::new(), on_failure: OnFailure::Next };
+    let time = |text: &str| Some(text.to_owned());
+    let flags = Flags { connections: time("3"), duration: time("150ms"), grace: time("1s"), ..Flags::default() };
+    let history = run(&["/delay/100", "/"], vec![fork, ask(1)], flags, 1);
+    let counts = &history.total.counts;
+    assert_eq!([0, 1].map(|step| answered(&history, step)), [12, 0]);
+    assert_eq!((counts.iterations(), counts.iterations_cut(), counts.unfinished()), (0, 3, 0));
+}
+
 /// One of several fails: the others come to their end, and what follows is what the program says.
 #[test]
 fn nothing_of_several_is_abandoned() {

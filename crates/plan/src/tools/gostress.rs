@@ -97,7 +97,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
     let given = read(Style::Go, &TABLE, words)?;
     let (users, requests) = (given.whole("-c", 1)?, given.whole("-n", 1)?);
     refuse_zeros(&[("-n", requests), ("-c", users)])?;
-    let source = Source::from_flags(&given)?;
+    let source = RequestSource::from_flags(&given)?;
     let form = source.form();
     let data = given.last("-data").unwrap_or_default();
     let (verify, judges) = verification(&given, form)?;
@@ -147,13 +147,13 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
 }
 
 /// The source of the requests: a URL, or a file, or both.
-struct Source<'a> {
+struct RequestSource<'a> {
     url: Option<&'a str>,
     file: Option<&'a str>,
     scheme: &'a str,
 }
 
-impl<'a> Source<'a> {
+impl<'a> RequestSource<'a> {
     fn from_flags(given: &'a GivenFlags) -> Result<Self, ToolFault> {
         let (url, file) = (given.last("-u").filter(|url| !url.is_empty()), given.last("-p"));
         if given.has("-h") || (url.is_none() && file.is_none()) {
@@ -242,7 +242,7 @@ fn draft_of(url: Option<Address>, settings: &GoStressSettings) -> Draft {
 fn fill_http(
     draft: &mut Draft,
     settings: &GoStressSettings,
-    source: &Source<'_>,
+    source: &RequestSource<'_>,
     follows: bool,
 ) -> Result<(), ToolFault> {
     let is_json = settings.judges == Verify::Json;

@@ -171,7 +171,8 @@ impl Links {
         !self.dirty.is_empty() || !self.broken.is_empty()
     }
 
-    /// A session can seal nothing more. Senders are called by what ends exchanges, so they end none themselves.
+    /// A session can seal nothing more. Senders run while exchanges begin, so the connection is lost at the end of the
+    /// turn.
     #[cold]
     pub(in crate::scenario_runtime) fn lose_later(&mut self, socket: Socket, fault: TlsFault) {
         self.broken.push((socket, fault));

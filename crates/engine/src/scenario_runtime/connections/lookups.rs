@@ -11,6 +11,7 @@ use plan::Target;
 use crate::endpoints::EndpointRotation;
 use crate::scenario_runtime::ScenarioRuntime;
 use crate::scenario_runtime::connections::origins::{ORIGINS_MAX, Origin, is_same_place};
+use crate::user::User;
 use crate::{Places, ResolveError};
 
 /// Interval at which the loop polls lookups in progress.
@@ -18,7 +19,7 @@ const LOOKUP_EVERY: Nanos = Nanos::from_millis(1);
 /// Lookups of a shard at a time; a further one waits for its turn.
 const THREADS_MAX: usize = 8;
 
-/// An exchange that waits for the address of its host.
+/// A redirect that waits for the address of its host. It is no exchange yet, and in no table.
 pub(in crate::scenario_runtime) struct WaitingExchange {
     pub(in crate::scenario_runtime) user: u32,
     pub(in crate::scenario_runtime) step: u32,
@@ -109,9 +110,16 @@ impl Lookups {
         Some((lookup, found))
     }
 
-    /// Drops all lookups; returns all waiting exchanges.
-    pub(in crate::scenario_runtime) fn give_up(&mut self) -> Vec<WaitingExchange> {
-        std::mem::take(&mut self.all).into_iter().flat_map(|lookup| lookup.waiting).collect()
+    /// Takes out what users that give up wait for, and drops lookups for which nobody waits.
+    pub(in crate::scenario_runtime) fn give_up(&mut self, gives_up: impl Fn(u32) -> bool) -> Vec<WaitingExchange> {
+        let takes = |lookup: &mut Lookup| {
+            let (taken, left) = std::mem::take(&mut lookup.waiting).into_iter().partition(|one| gives_up(one.user));
+            lookup.waiting = left;
+            taken
+        };
+        let taken: Vec<Vec<WaitingExchange>> = self.all.iter_mut().map(takes).collect();
+        self.all.retain(|lookup| !lookup.waiting.is_empty());
+        taken.into_iter().flatten().collect()
     }
 
     fn start_some(&mut self) {
@@ -154,9 +162,16 @@ impl ScenarioRuntime {
         }
     }
 
-    /// Hops that wait for a name when the run ends were started, and did not end.
-    pub(in crate::scenario_runtime) fn give_up_lookups(&mut self, now: Nanos) {
-        for waiting in self.pool.lookups.give_up() {
+    /// Hops that wait for a name when the run ends, or their user gives up, were started, and did not end.
+    /// Returns the users that gave one up; `gives_up`: whether a user does.
+    pub(in crate::scenario_runtime) fn give_up_lookups(
+        &mut self,
+        gives_up: impl Fn(&User) -> bool,
+        now: Nanos,
+    ) -> Vec<u32> {
+        let all = &self.users.all;
+        let given_up = self.pool.lookups.give_up(|user| gives_up(&all[user as usize]));
+        for waiting in &given_up {
             if waiting.intended >= self.instants.counts_from {
                 let counter = self.counter_of(waiting.step, waiting.intended);
                 self.unreported.counts[counter] += 1;
@@ -166,6 +181,7 @@ impl ScenarioRuntime {
             }
             self.in_flight.steps.remove(waiting.step);
         }
+        given_up.iter().map(|waiting| waiting.user).collect()
     }
 
     /// When lookups are polled again.

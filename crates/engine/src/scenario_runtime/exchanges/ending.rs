@@ -1,4 +1,4 @@
-//! The end of an attempt, and of its exchange: it is judged, recorded, and its user goes on.
+//! The end of an attempt, and of its exchange: it is judged, recorded, and its user is freed.
 
 use driver::{Socket, Sockets};
 use metrics::{Counter, Failure, Measure, Outcome, RequestRecordEnd, SeriesId};

@@ -1,5 +1,6 @@
-//! Users whose exchange has ended. They are queued, and advance when what ended the exchange is done
-//! (`ScenarioRuntime::advance_freed`): so what ends exchanges is never called by what begins them.
+//! Users that are free to go on: their exchange has ended, or an `on_start` that requested nothing. They are queued,
+//! and advance when what ended it is done (`ScenarioRuntime::advance_freed`): so the end of an exchange never begins
+//! the next one of its user.
 
 use pacing::Nanos;
 use plan::Target;
@@ -7,7 +8,7 @@ use plan::Target;
 use crate::scenario_runtime::ScenarioRuntime;
 use crate::user::LastExchange;
 
-/// A user whose exchange has ended.
+/// A user that is free to go on.
 pub(in crate::scenario_runtime) struct FreedUser {
     pub(in crate::scenario_runtime) user: u32,
     /// When it became free.

@@ -467,7 +467,7 @@ impl ScenarioRuntime {
             }
             return self.give_way(user, now, sockets);
         }
-        if self.users.programs.has_setup_or_teardown() && self.serves_no_start(user, view, intended, now, sockets) {
+        if self.users.programs.has_setup_or_teardown() && self.serves_no_start(user, intended, now, sockets) {
             return;
         }
         let Some(open) = &mut self.users.open else { return };

@@ -11,7 +11,7 @@ use pacing::Nanos;
 
 use crate::scenario_runtime::users::programs::UserTurn;
 use crate::scenario_runtime::{START_BATCH, ScenarioRuntime};
-use crate::user::{LastExchange, UserPhase};
+use crate::user::UserPhase;
 
 impl ScenarioRuntime {
     /// A user of an open load is outside an iteration. True when it gets ready for one, or has stopped: it serves no
@@ -21,7 +21,6 @@ impl ScenarioRuntime {
     pub(in crate::scenario_runtime) fn serves_no_start<S: Sockets>(
         &mut self,
         user: u32,
-        view: LastExchange,
         intended: Nanos,
         now: Nanos,
         sockets: &mut S,
@@ -39,7 +38,7 @@ impl ScenarioRuntime {
             open.halted.push(user);
             return true;
         }
-        self.starts_later(user, view, intended, now, sockets)
+        self.starts_later(user, intended, now, sockets)
     }
 
     /// A user that is to serve a start gets ready for it first. False when it is ready.
@@ -51,7 +50,7 @@ impl ScenarioRuntime {
         now: Nanos,
         sockets: &mut S,
     ) -> bool {
-        self.starts_later(user, LastExchange::Nothing, now, now, sockets)
+        self.starts_later(user, now, now, sockets)
     }
 
     /// Whether a user is in `on_start` or `on_stop`, outside iterations.

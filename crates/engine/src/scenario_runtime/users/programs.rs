@@ -398,7 +398,7 @@ impl ScenarioRuntime {
             self.users.all[user as usize].is_leaving = true;
             return self.leave(user, UserTurn { intended, taken_up: now, is_counted: false }, sockets);
         }
-        if self.starts_later(user, view, intended, now, sockets) {
+        if self.starts_later(user, intended, now, sockets) {
             return;
         }
         if view == LastExchange::NoConnection {

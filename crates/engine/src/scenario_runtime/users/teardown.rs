@@ -34,7 +34,8 @@ impl ScenarioRuntime {
         if !self.has_pending_teardown() {
             return;
         }
-        let mut users = Vec::new();
+        // All of them are taken out before the first attempt is abandoned: that may move others to another connection.
+        let (mut users, mut abandoned) = (Vec::new(), Vec::new());
         for key in self.in_flight.attempts.keys().collect::<Vec<_>>() {
             let exchange = self.in_flight.attempts.find(key).map(|attempt| attempt.exchange);
             let Some(exchange) = exchange.filter(|exchange| self.gives_up(*exchange, &mut users)) else { continue };
@@ -43,12 +44,17 @@ impl ScenarioRuntime {
             let Some(attempt) = self.in_flight.attempts.remove(key) else { continue };
             let (socket, stream, sent) = (attempt.socket, attempt.stream, attempt.sent);
             self.leave_unfinished(exchange, Some(&attempt), now);
-            self.abandon_attempt(AbandonedAttempt { key, socket, stream, sent }, false, now, sockets);
+            abandoned.push(AbandonedAttempt { key, socket, stream, sent });
         }
         for exchange in self.in_flight.exchanges.keys().collect::<Vec<_>>() {
             if self.gives_up(exchange, &mut users) {
                 self.leave_unfinished(exchange, None, now);
             }
+        }
+        users.extend(self.give_up_lookups(|user| user.stage != UserPhase::Stopping, now));
+        for attempt in abandoned {
+            self.abandon_attempt(attempt, false, now, sockets);
+            self.advance_freed(sockets);
         }
         users.sort_unstable();
         users.dedup();

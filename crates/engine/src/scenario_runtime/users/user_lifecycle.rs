@@ -34,7 +34,6 @@ impl ScenarioRuntime {
     pub(in crate::scenario_runtime) fn starts_later<S: Sockets>(
         &mut self,
         user: u32,
-        view: LastExchange,
         intended: Nanos,
         now: Nanos,
         sockets: &mut S,
@@ -47,11 +46,13 @@ impl ScenarioRuntime {
             self.begin_user(user, UserPhase::Ready);
             return false;
         };
-        let failed = self.users.programs.place(user).map_or(0, |place| place.starts_failed);
-        if failed > 0 && view != LastExchange::Rested {
+        if let Some(place) = self.users.programs.place(user)
+            && std::mem::take(&mut place.waits_to_start)
+        {
+            let pause = start_pause(place.starts_failed);
             // It is to get ready, though it has left in between: no other user does that for its start.
             self.begin_user(user, UserPhase::Starting);
-            self.pause_until(user, intended.max(now) + start_pause(failed));
+            self.pause_until(user, intended.max(now) + pause);
             return true;
         }
         self.begin_user(user, UserPhase::Starting);
@@ -93,6 +94,7 @@ impl ScenarioRuntime {
                 }
                 if let Some(place) = self.users.programs.place(user) {
                     place.starts_failed = if is_good { 0 } else { place.starts_failed + 1 };
+                    place.waits_to_start = !is_good;
                 }
             }
             _ => {}

@@ -36,7 +36,7 @@ impl ScenarioRuntime {
         for key in self.in_flight.exchanges.keys().collect::<Vec<_>>() {
             self.leave_unfinished(key, None, now);
         }
-        self.give_up_lookups(now);
+        self.give_up_lookups(|_| true, now);
         self.keep_values();
         self.unreported.counts[Counter::IterationsCut] += self.counted_inside();
         self.cut_transactions(now);

@@ -417,6 +417,22 @@ fn checks_count_by_themselves() {
     assert_eq!(reasons, [(Failure::CheckFailed, 40)]);
 }
 
+/// A start that fails by a check waits before it is tried again, whether it requested something or not.
+#[test]
+fn a_start_that_fails_by_a_check_is_tried_again_later() {
+    let check = || Node::Check { number: 0, condition: NONE, on_failure: OnFailure::Next };
+    // At 0, 1, 3, 7 and 15 s; with half a second in each, the last one is at 17 s.
+    for (start, requests) in [(vec![check()], 0), (vec![ask(1), fixed(500), check()], 20)] {
+        let time = Some("20s".to_owned());
+        let flags = Flags { connections: Some("4".to_owned()), duration: time, ..Flags::default() };
+        let mut plan = planned(&["/"], vec![ask(1)], flags);
+        plan.scenarios[0].program.start = start;
+        let history = run(plan, 1);
+        let failed: u64 = history.total.failures_of(SeriesId::check(0)).map(|(_, count)| count).sum();
+        assert_eq!((answered(&history, 1), failed, history.total.counts.iterations()), (requests, 20, 0));
+    }
+}
+
 #[test]
 fn a_user_can_stop_the_run() {
     let end = Node::End(PlannedEnd::Run("enough".to_owned()));

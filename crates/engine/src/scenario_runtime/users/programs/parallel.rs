@@ -12,8 +12,8 @@ use crate::scenario_runtime::users::programs::{NOTHING_PAUSE, NOTHINGS_MAX, Prog
 use crate::user::{LastExchange, UserPhase};
 
 impl ScenarioRuntime {
-    /// One of several exchanges at a time is over. `None` when the user is not free for another one: those that end at
-    /// once are counted by whoever begins them.
+    /// One of several exchanges at a time is over. `None` when its user is queued already, or still begins others: then
+    /// those that end at once are counted there.
     pub(in crate::scenario_runtime) fn end_part(&mut self, user: u32, view: LastExchange) -> Option<LastExchange> {
         let Some(fork) = self.users.programs.fork(user) else { return Some(view) };
         fork.under_way -= 1;
@@ -37,6 +37,12 @@ impl ScenarioRuntime {
         if self.begin_parts(user, turn, sockets) == PartsBegun::More {
             self.rest_between(user, turn);
             return None;
+        }
+        let is_cut = |fork: &mut Fork| fork.under_way == 0 && fork.step(fork.next).is_some();
+        if self.users.programs.fork(user).is_some_and(is_cut) {
+            // The load is over, and the rest of them never began.
+            self.cut_iteration(user, at, sockets);
+            return Some(LastExchange::Rested);
         }
         self.end_fork(user)
     }
