@@ -222,9 +222,9 @@ impl Form {
 }
 
 /// The field of a range: of what is asked for, or of what is sent.
-fn range_field(content: BodyContent, asked: &str, sent: impl FnOnce() -> String) -> Option<(&'static str, String)> {
+fn range_field(content: BodyContent, requested: &str, sent: impl FnOnce() -> String) -> Option<(&'static str, String)> {
     match content {
-        BodyContent::None => Some(("Range", format!("bytes={asked}"))),
+        BodyContent::None => Some(("Range", format!("bytes={requested}"))),
         BodyContent::Parts => None,
         BodyContent::Data | BodyContent::File => Some(("Content-Range", format!("bytes {}", sent()))),
     }
