@@ -12,6 +12,9 @@ const BUSY_SEED: u64 = 1;
 const FEATURED: [&str; 8] =
     ["--package", "engine", "--package", "cluster", "--package", "onrush", "--features", "onrush/dns,onrush/nats"];
 
+/// Workers of the run with many of them.
+const MANY_WORKERS: &str = "1000";
+
 /// A part of a run of tests.
 type Part = fn() -> Result<(), Failure>;
 
@@ -20,7 +23,7 @@ const LONG: [(&str, Part); 4] = [
     ("the suite, with all seeds and inputs", || suite::run_all(Options { is_long: true, ..Options::default() })),
     ("names without glibc", || featured(&["--lib", "resolve"])),
     ("workers on a bus", workers_on_a_bus),
-    ("crowds of workers", crowds),
+    ("many workers on a bus", many_workers),
 ];
 
 /// The parts of `--clean`.
@@ -167,12 +170,11 @@ fn workers_on_a_bus() -> Result<(), Failure> {
     featured(&["--test", "strangers"])
 }
 
-/// The build of the other tests is used: that all is counted does not depend on optimization.
-fn crowds() -> Result<(), Failure> {
-    ["1000", "10000"].into_iter().try_for_each(|workers| {
-        let words = ["--test", "bus_benchmark", "--", "--nocapture"];
-        run(cargo(&["test"]).args(FEATURED).args(words).env("ONRUSH_WORKERS", workers))
-    })
+/// The build of the other tests is used: that all is counted does not depend on optimization. For more workers than
+/// this, optimized, there is `bus`.
+fn many_workers() -> Result<(), Failure> {
+    let words = ["--test", "bus_benchmark", "--", "--nocapture"];
+    run(cargo(&["test"]).args(FEATURED).args(words).env("ONRUSH_WORKERS", MANY_WORKERS))
 }
 
 /// Tests how many workers a bus carries: the bus of `ONRUSH_BUS`, or one that is started.
