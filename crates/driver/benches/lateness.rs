@@ -82,7 +82,7 @@ fn stamps() -> Result<(), Error> {
     use std::sync::Arc;
 
     use driver::uring::{STAMP_ERROR_MAX, UringDriver};
-    use driver::{OpenOptions, Outgoing, Sockets};
+    use driver::{OpenOptions, Outgoing};
 
     const CONNECTIONS: usize = 32;
     const TURNS: usize = 2_000;
@@ -111,7 +111,7 @@ fn stamps() -> Result<(), Error> {
         let now = driver.now();
         driver.wait(now, |_, _| {})?;
     }
-    let errors = driver.sockets().stamp_errors();
+    let errors = driver.stamp_errors();
     println!(
         "  stamps: {} of {} submissions off by more than {} us, {:.1} requests in each",
         errors.late,

@@ -2,7 +2,8 @@
 //!
 //! A [`Driver`] knows sockets, not the connections of a protocol. Its verbs ([`Sockets`]) start an operation; the
 //! result is an [`Event`] from [`Driver::wait`]. `uring` runs on io_uring, `poll` on mio (epoll), `sim` on virtual
-//! time; `choice` selects one and says why. The test suite (`tests/suite`) is written once for all of them.
+//! time; `choice` selects one and says why, and `chosen` is the one that was selected. What runs on a driver sees
+//! `dyn Sockets`, so it is compiled once for all of them. The test suite (`tests/suite`) is written once, too.
 //!
 //! - Verbs can be used while events are handled, since the bytes of an event belong to the driver, not to the caller.
 //!   A verb may take effect with the next `wait`.
@@ -18,6 +19,7 @@
 extern crate claims;
 
 mod choice;
+mod chosen;
 mod clock;
 mod error;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -48,6 +50,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub use choice::{Choice, DriverSelection, Kind, choose};
+pub use chosen::ChosenDriver;
 pub use clock::Clock;
 pub use error::SocketError;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -287,11 +290,8 @@ pub trait Sockets {
 
 /// Waits for events of sockets.
 pub trait Driver {
-    /// The socket operations.
-    type Sockets: Sockets;
-
     /// The socket operations, outside of events.
-    fn sockets(&mut self) -> &mut Self::Sockets;
+    fn sockets(&mut self) -> &mut dyn Sockets;
 
     /// The clock of this driver.
     fn now(&self) -> Nanos;
@@ -303,7 +303,7 @@ pub trait Driver {
     ///
     /// # Errors
     /// The driver itself is broken; none of its sockets can be used any more.
-    fn wait(&mut self, until: Nanos, handle: impl FnMut(&mut Self::Sockets, Event<'_>)) -> Result<(), std::io::Error>;
+    fn wait(&mut self, until: Nanos, handle: impl FnMut(&mut dyn Sockets, Event<'_>)) -> Result<(), std::io::Error>;
 
     /// Allows events to be delayed by up to `span`, so that a wait finds more of them at once and each costs less. No
     /// wait becomes longer by it. Initially zero: events are found at once. A driver may ignore it.

@@ -111,9 +111,7 @@ impl PollDriver {
 }
 
 impl Driver for PollDriver {
-    type Sockets = PollSockets;
-
-    fn sockets(&mut self) -> &mut PollSockets {
+    fn sockets(&mut self) -> &mut dyn Sockets {
         &mut self.sockets
     }
 
@@ -128,7 +126,7 @@ impl Driver for PollDriver {
     fn wait(
         &mut self,
         until: Nanos,
-        mut handle: impl FnMut(&mut PollSockets, Event<'_>),
+        mut handle: impl FnMut(&mut dyn Sockets, Event<'_>),
     ) -> Result<(), std::io::Error> {
         let sockets = &mut self.sockets;
         // What was read here may have caused a request: its response is reported by a wait of its own.
@@ -286,7 +284,7 @@ impl Sockets for PollSockets {
     }
 }
 
-type Handle<'h> = &'h mut dyn FnMut(&mut PollSockets, Event<'_>);
+type Handle<'h> = &'h mut dyn FnMut(&mut dyn Sockets, Event<'_>);
 
 impl PollSockets {
     fn insert(&mut self, slot: Slot) -> Result<Socket, SocketError> {

@@ -144,9 +144,7 @@ impl SimDriver {
 }
 
 impl Driver for SimDriver {
-    type Sockets = SimSockets;
-
-    fn sockets(&mut self) -> &mut SimSockets {
+    fn sockets(&mut self) -> &mut dyn Sockets {
         &mut self.sockets
     }
 
@@ -159,7 +157,11 @@ impl Driver for SimDriver {
         Waker::new(move || wake.store(true, Ordering::Relaxed))
     }
 
-    fn wait(&mut self, until: Nanos, mut handle: impl FnMut(&mut SimSockets, Event<'_>)) -> Result<(), std::io::Error> {
+    fn wait(
+        &mut self,
+        until: Nanos,
+        mut handle: impl FnMut(&mut dyn Sockets, Event<'_>),
+    ) -> Result<(), std::io::Error> {
         let host = self.sockets.host;
         let mut has_reported = self.wake.swap(false, Ordering::Relaxed);
         if has_reported {

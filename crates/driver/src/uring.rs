@@ -157,12 +157,15 @@ impl UringDriver {
         });
         Ok(Self { sockets, waker })
     }
+
+    /// The exactness of the stamps so far.
+    pub fn stamp_errors(&self) -> StampErrors {
+        self.sockets.stamps.errors
+    }
 }
 
 impl Driver for UringDriver {
-    type Sockets = UringSockets;
-
-    fn sockets(&mut self) -> &mut UringSockets {
+    fn sockets(&mut self) -> &mut dyn Sockets {
         &mut self.sockets
     }
 
@@ -177,7 +180,7 @@ impl Driver for UringDriver {
     fn wait(
         &mut self,
         until: Nanos,
-        mut handle: impl FnMut(&mut UringSockets, Event<'_>),
+        mut handle: impl FnMut(&mut dyn Sockets, Event<'_>),
     ) -> Result<(), std::io::Error> {
         let sockets = &mut self.sockets;
         // The reported events may have set an earlier deadline than the caller passed.
@@ -213,11 +216,6 @@ impl Driver for UringDriver {
 }
 
 impl UringSockets {
-    /// The exactness of the stamps so far.
-    pub fn stamp_errors(&self) -> StampErrors {
-        self.stamps.errors
-    }
-
     fn add_ring(&mut self, purpose: Purpose) -> Result<usize, std::io::Error> {
         // One ring for opened sockets and one for accepted ones: more come only with many sockets.
         let is_of_few = !self.rings.iter().any(|ring| ring.is_for(purpose));

@@ -6,7 +6,7 @@ extern crate claims;
 use std::io::Read;
 use std::net::{TcpListener, TcpStream};
 
-use driver::{Clock, Driver, Event, OpenOptions, Outgoing, SocketKind, Sockets};
+use driver::{Clock, Driver, Event, OpenOptions, Outgoing, SocketKind};
 use pacing::Nanos;
 
 /// Total number of drivers, and how many of them the process may need to reach its usual size.

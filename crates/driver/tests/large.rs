@@ -8,7 +8,7 @@ use std::io::{ErrorKind, Write};
 use std::net::{TcpListener, TcpStream};
 
 use driver::uring::UringDriver;
-use driver::{Clock, Driver, Event, OpenOptions, Socket, SocketKind, Sockets};
+use driver::{Clock, Driver, Event, OpenOptions, Socket, SocketKind};
 use pacing::Nanos;
 
 /// Bytes that one connection receives.

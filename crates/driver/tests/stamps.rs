@@ -10,7 +10,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 
 use driver::uring::UringDriver;
-use driver::{Clock, Driver, Event, OpenOptions, Outgoing, Socket, SocketKind, Sockets};
+use driver::{Clock, Driver, Event, OpenOptions, Outgoing, Socket, SocketKind};
 use pacing::Nanos;
 
 const CONNECTIONS: usize = 200;
@@ -40,13 +40,13 @@ fn a_batch_is_cut_before_its_first_stamp_is_wrong() {
     let template = driver.sockets().register(Arc::from(&b"x"[..]));
     let (sockets, peers): (Vec<Socket>, Vec<TcpStream>) =
         (0..CONNECTIONS).map(|_| connect(&mut driver, &listener)).unzip();
-    let before = driver.sockets().stamp_errors().submissions;
+    let before = driver.stamp_errors().submissions;
     // All of them are sent to in one turn: without a limit, the first would wait for the last.
     for &socket in &sockets {
         let _ = driver.sockets().now();
         driver.sockets().send(socket, Outgoing::Template(template, 0..1));
     }
-    let submissions = driver.sockets().stamp_errors().submissions - before;
+    let submissions = driver.stamp_errors().submissions - before;
     assert!(submissions >= SUBMISSIONS_MIN, "{submissions} for {CONNECTIONS} requests");
     let now = driver.now();
     driver.wait(now, |_, _| {}).expect("it works");

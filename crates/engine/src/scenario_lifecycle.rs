@@ -69,7 +69,7 @@ pub(crate) struct ScenarioOutcome {
 }
 
 impl ScenarioLifecycle {
-    pub(crate) fn new<S: Sockets>(work: ScenarioConfig, times: Times, waker: &Waker, sockets: &mut S) -> Self {
+    pub(crate) fn new(work: ScenarioConfig, times: Times, waker: &Waker, sockets: &mut dyn Sockets) -> Self {
         Self {
             scenario: work.scenario,
             runtime: ScenarioRuntime::new(work, waker, sockets, times.started),
@@ -194,7 +194,7 @@ impl ScenarioLifecycle {
 
     /// The grace is over: users give up what they wait for, and do what they do when they leave. What had come by then
     /// is read first.
-    pub(crate) fn give_up_for_teardown<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+    pub(crate) fn give_up_for_teardown(&mut self, now: Nanos, sockets: &mut dyn Sockets) {
         if now >= self.give_up_at && self.runtime.read_until() >= self.give_up_at {
             self.give_up_at = Nanos::NEVER;
             self.runtime.give_up_for_teardown(now, sockets);
@@ -218,7 +218,7 @@ impl ScenarioLifecycle {
     }
 
     /// Ends what is in flight as incomplete; its peers are notified. True when measuring began with that.
-    pub(crate) fn begin_shutdown<S: Sockets>(&mut self, at: Nanos, is_cut: bool, sockets: &mut S) -> bool {
+    pub(crate) fn begin_shutdown(&mut self, at: Nanos, is_cut: bool, sockets: &mut dyn Sockets) -> bool {
         let was_warming = std::mem::take(&mut self.is_warming);
         if was_warming {
             self.runtime.begin_measuring(false);
@@ -232,7 +232,7 @@ impl ScenarioLifecycle {
     /// Leaves a scenario that is over: when its peers have had their time for closing handshakes, connections without
     /// one are dropped. Until then there is something to do; never, once it has left.
     #[cold]
-    pub(crate) fn leave<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) -> Nanos {
+    pub(crate) fn leave(&mut self, now: Nanos, sockets: &mut dyn Sockets) -> Nanos {
         if !self.has_left && now >= self.runtime.closing_until() {
             self.runtime.abandon_all(sockets);
             self.has_left = true;

@@ -234,7 +234,7 @@ impl Instants {
 }
 
 impl ScenarioRuntime {
-    pub(crate) fn new<S: Sockets>(mut work: ScenarioConfig, waker: &Waker, sockets: &mut S, started: Nanos) -> Self {
+    pub(crate) fn new(mut work: ScenarioConfig, waker: &Waker, sockets: &mut dyn Sockets, started: Nanos) -> Self {
         let (origins, steps) = (work.origins.to_vec(), Steps::new(work.steps.clone()));
         let templates = work.steps.iter().map(|step| sockets.register(step.request_bytes().clone())).collect();
         let is_paced = work.is_paced();
@@ -311,7 +311,7 @@ impl ScenarioRuntime {
     }
 
     /// Starts users that have not started yet, and wakes users that are due.
-    pub(crate) fn turn<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+    pub(crate) fn turn(&mut self, now: Nanos, sockets: &mut dyn Sockets) {
         if now >= self.users.pause_window.due {
             self.apply_pause(now, sockets);
         }
@@ -445,7 +445,7 @@ impl ScenarioRuntime {
     /// Users whose exchanges have ended go on. A loop that ends exchanges of several users calls this
     /// after each of them.
     #[inline]
-    fn advance_freed<S: Sockets>(&mut self, sockets: &mut S) {
+    fn advance_freed(&mut self, sockets: &mut dyn Sockets) {
         while let Some(FreedUser { user, intended, next }) = self.users.freed.pop_front() {
             match next {
                 NextAction::Advance { view, now } => self.advance_user(user, view, intended, now, sockets),
@@ -455,14 +455,7 @@ impl ScenarioRuntime {
     }
 
     /// Runs the next action of a user. `intended` is when it became free, `now` when the loop got to it.
-    fn advance_user<S: Sockets>(
-        &mut self,
-        user: u32,
-        view: LastExchange,
-        intended: Nanos,
-        now: Nanos,
-        sockets: &mut S,
-    ) {
+    fn advance_user(&mut self, user: u32, view: LastExchange, intended: Nanos, now: Nanos, sockets: &mut dyn Sockets) {
         let mut view = view;
         if !self.in_flight.is_simple {
             let Some(received) = self.on_exchange_end(user, view, intended, sockets) else { return };

@@ -10,6 +10,7 @@ const META_BYTES_MAX: usize = 1024;
 /// A body as UTF-8, without a byte order mark. The mark decides, then the `charset` of `Content-Type`, then the
 /// declaration of a page; where none of them is known, the body is taken unchanged. Bytes that are invalid in the
 /// charset become U+FFFD.
+#[inline]
 pub fn text_of<'a>(content_type: Option<&[u8]>, body: &'a [u8]) -> Cow<'a, [u8]> {
     let (charset, mark) = match Encoding::for_bom(body) {
         Some((charset, mark)) => (Some(charset), mark),
@@ -29,6 +30,7 @@ pub fn text_of<'a>(content_type: Option<&[u8]>, body: &'a [u8]) -> Cow<'a, [u8]>
 }
 
 /// The charset of a media type (RFC 9110, 8.3.1).
+#[inline]
 fn label_of(content_type: &[u8]) -> Option<&[u8]> {
     content_type.split(|byte| *byte == b';').skip(1).find_map(|parameter| {
         let equals = memchr::memchr(b'=', parameter)?;
@@ -40,6 +42,7 @@ fn label_of(content_type: &[u8]) -> Option<&[u8]> {
 }
 
 /// Whether it is HTML, or may be.
+#[inline]
 fn is_page(content_type: Option<&[u8]>) -> bool {
     let essence = content_type.map(|of| of.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii());
     essence.is_none_or(|of| of.eq_ignore_ascii_case(b"text/html") || of.eq_ignore_ascii_case(b"application/xhtml+xml"))
@@ -47,6 +50,7 @@ fn is_page(content_type: Option<&[u8]>) -> bool {
 
 /// The charset of `<meta charset=...>`, or of the content of `<meta http-equiv=content-type>`. A page that was readable
 /// so far is not in UTF-16, whatever it declares (the HTML standard, 13.2.3.2).
+#[inline]
 fn charset_of_page(body: &[u8]) -> Option<&'static Encoding> {
     let begin = body[..body.len().min(META_BYTES_MAX)].to_ascii_lowercase();
     let mut at = 0;

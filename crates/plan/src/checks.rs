@@ -53,43 +53,51 @@ pub struct Checks {
 
 impl Checks {
     /// Whether the body is checked.
+    #[inline]
     pub fn want_body(&self) -> bool {
         !self.bodies.is_empty() || !self.json.is_empty() || self.absent.want_body()
     }
 
     /// Whether the time or the size of a response is checked.
+    #[inline]
     pub fn want_bounds(&self) -> bool {
         !self.time.is_empty() || self.want_size()
     }
 
     /// Whether the size of a response is checked.
+    #[inline]
     pub fn want_size(&self) -> bool {
         !self.size.is_empty()
     }
 
     /// Whether a body would take too much memory as JSON: computed from the characters in it, each with the memory of
     /// the value that it begins.
+    #[inline]
     pub fn json_is_too_large(&self, body: &[u8]) -> bool {
         (!self.json.is_empty() || !self.absent.json.is_empty()) && json_is_too_large(body)
     }
 
     /// Whether the head is checked.
+    #[inline]
     pub fn want_head(&self) -> bool {
         !self.headers.is_empty() || !self.absent.headers.is_empty()
     }
 
     /// Checks the decoded body of a response of this type; the error is the failed check.
+    #[inline]
     pub fn check_response(&self, content_type: Option<&[u8]>, body: &[u8]) -> Result<(), String> {
         self.check_body(&text_of(content_type, body))
     }
 
     /// Checks a text; the error is the failed check.
+    #[inline]
     pub fn check_body(&self, body: &[u8]) -> Result<(), String> {
         self.check_text(body)?;
         self.check_json(body)
     }
 
     /// Checks a text that is not read as JSON; the error is the failed check.
+    #[inline]
     pub fn check_text(&self, body: &[u8]) -> Result<(), String> {
         match self.bodies.iter().find(|check| !check.holds(body)) {
             Some(check) => Err(format!("--expect-body {check}")),
@@ -98,6 +106,7 @@ impl Checks {
     }
 
     /// Checks JSON; the error is the failed check.
+    #[inline]
     pub fn check_json(&self, body: &[u8]) -> Result<(), String> {
         if !self.json.is_empty() {
             match JsonCheck::first_unmet(&self.json, body) {
@@ -137,6 +146,7 @@ fn shown(text: &str) -> String {
 }
 
 /// Whether a body would take more memory as JSON than [`JSON_MEMORY_BYTES_MAX`].
+#[inline]
 pub(crate) fn json_is_too_large(body: &[u8]) -> bool {
     let memory = |byte: &u8| match byte {
         b'{' => 640,
@@ -148,6 +158,7 @@ pub(crate) fn json_is_too_large(body: &[u8]) -> bool {
 }
 
 /// Whether a message contains this `seq`.
+#[inline]
 pub fn says_seq(message: &[u8], seq: &str) -> bool {
     let value: Result<Value, _> = serde_json::from_slice(message);
     value.is_ok_and(|value| value.get("seq").and_then(Value::as_str) == Some(seq))
@@ -208,11 +219,13 @@ impl TextCheck {
     }
 
     /// This text, whatever characters it has.
+    #[inline]
     pub fn literal(text: &str) -> Self {
         Self { text: text.to_owned(), pattern: None }
     }
 
     /// Whether the check is met.
+    #[inline]
     pub fn holds(&self, bytes: &[u8]) -> bool {
         match &self.pattern {
             Some(pattern) => pattern.is_match(bytes),
@@ -259,10 +272,12 @@ impl HeaderCheck {
     }
 
     /// A field with this value, whatever characters that has.
+    #[inline]
     pub fn literal(name: &str, value: &str) -> Self {
         Self { name: name.to_owned(), value: Some(TextCheck::literal(value)) }
     }
 
+    #[inline]
     fn holds<'a>(&self, mut fields: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> bool {
         fields.any(|(name, value)| {
             name.eq_ignore_ascii_case(self.name.as_bytes())

@@ -87,6 +87,7 @@ impl CurlUrl {
 
     /// The target of a `Location` from here, in the manner of curl: bytes that no URL can contain are percent-encoded,
     /// and path and query are otherwise left unchanged. `None` when it is invalid, or not HTTP.
+    #[inline]
     pub(crate) fn join(&self, location: &[u8], path_as_is: bool) -> Option<Self> {
         let location = location.trim_ascii();
         if location.iter().any(u8::is_ascii_control) {
@@ -135,6 +136,7 @@ impl CurlUrl {
     }
 
     /// Scheme, host and port.
+    #[inline]
     pub(crate) fn place(&self) -> (bool, String, u16) {
         (self.is_tls(), self.host().to_owned(), self.url.port_or_known_default().unwrap_or(80))
     }
@@ -149,15 +151,18 @@ impl CurlUrl {
         with_zone(&url, self.zone.as_deref())
     }
 
+    #[inline]
     pub(crate) fn is_tls(&self) -> bool {
         self.url.scheme() == "https"
     }
 
     /// The host without brackets.
+    #[inline]
     pub(crate) fn host(&self) -> &str {
         self.url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']')
     }
 
+    #[inline]
     pub(crate) fn path_and_query(&self) -> String {
         self.query.as_ref().map_or(self.path.clone(), |query| format!("{}?{query}", self.path))
     }
@@ -167,6 +172,7 @@ impl CurlUrl {
         Address::from_http_url(self.url.clone(), self.zone.clone())
     }
 
+    #[inline]
     pub(crate) fn host_header(&self) -> String {
         let host = self.url.host_str().unwrap_or_default();
         // The case of letters is kept.
@@ -184,6 +190,7 @@ impl CurlUrl {
     }
 
     /// `name:password`.
+    #[inline]
     pub(crate) fn credentials(&self) -> Option<Vec<u8>> {
         self.credentials.clone()
     }
@@ -214,6 +221,7 @@ fn wrong(url: &str, reason: &str) -> CurlUrlFault {
 }
 
 /// The scheme, and the text after its slashes: one to three, as in curl.
+#[inline]
 fn split_scheme(text: &str) -> Option<(String, &str)> {
     let (scheme, rest) = text.split_once(":/")?;
     let rest = rest.strip_prefix('/').unwrap_or(rest);
@@ -254,6 +262,7 @@ pub(crate) fn ipv6_end(text: &str) -> Option<usize> {
 
 /// As curl: bytes that no URL can contain are percent-encoded, and a space in a query becomes a plus sign. The host
 /// must be text.
+#[inline]
 fn with_all_numbers(location: &[u8]) -> Option<String> {
     let mut out = String::with_capacity(location.len());
     let mut is_query = false;
@@ -305,6 +314,7 @@ fn with_small_numbers(query: &str) -> String {
 }
 
 /// Removes dot segments (RFC 3986, 5.2.4).
+#[inline]
 fn without_dots(path: &str) -> String {
     let mut out: Vec<&str> = Vec::new();
     let mut segments = path.split('/').skip(1).peekable();

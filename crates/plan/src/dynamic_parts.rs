@@ -82,11 +82,13 @@ pub struct Memory {
 
 impl Extraction {
     /// Whether it needs the body of the response.
+    #[inline]
     pub fn wants_body(&self) -> bool {
         self.of.is_none() && self.take.wants_body()
     }
 
     /// Whether it needs the fields of the head.
+    #[inline]
     pub fn wants_head(&self) -> bool {
         self.of.is_none() && self.take.wants_head()
     }
@@ -94,11 +96,13 @@ impl Extraction {
 
 impl Memory {
     /// Whether some of the state is masked.
+    #[inline]
     pub fn has_secrets(&self) -> bool {
         !self.secret_variables.is_empty() || !self.secret_columns.is_empty()
     }
 
     /// Whether users have any state.
+    #[inline]
     pub fn is_needed(&self) -> bool {
         !self.variables.is_empty() || self.cookies || !self.columns.is_empty() || !self.expressions.is_empty()
     }
@@ -114,11 +118,13 @@ impl DynamicParts {
     }
 
     /// Whether the path is a URL that is known only when it is made.
+    #[inline]
     pub fn is_url(&self) -> bool {
         self.path.as_ref().is_some_and(|path| !path.begins_with_text())
     }
 
     /// Whether requests are made anew.
+    #[inline]
     pub fn makes_requests(&self) -> bool {
         let is_changed = self.path.is_some() || self.body.is_some() || !self.headers.is_empty();
         is_changed || !self.messages.is_empty() || self.trace.is_some() || !self.expects.is_empty()
@@ -200,6 +206,7 @@ impl DynamicParts {
         self.remake_behind_path(step, request, scope)
     }
 
+    #[inline]
     fn remake_behind_path(
         &self,
         step: &Request,
@@ -233,6 +240,7 @@ impl DynamicParts {
 
 /// The path of an extracted URL at this target: the URL is a path, or of the target's origin. Without an origin, that
 /// is what the field `Host` says.
+#[inline]
 fn rendered_target(
     path: String,
     (headers, origin): (&[(String, Vec<u8>)], Option<&UrlOrigin>),

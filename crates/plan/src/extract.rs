@@ -142,6 +142,7 @@ pub struct Answered<'a> {
 
 impl<'a> Answered<'a> {
     /// `body`: decoded.
+    #[inline]
     pub fn new(status: u16, fields: &'a [(&'a [u8], &'a [u8])], body: &'a [u8]) -> Self {
         Self {
             status,
@@ -157,20 +158,24 @@ impl<'a> Answered<'a> {
 
     /// The same with the URL that it came from.
     #[must_use]
+    #[inline]
     pub fn with_url(self, url: &'a str) -> Self {
         Self { url, ..self }
     }
 
+    #[inline]
     fn values_of(&self, name: &[u8]) -> impl Iterator<Item = &'a [u8]> {
         self.fields.iter().filter(move |(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| *value)
     }
 
     /// The body in UTF-8, whatever its charset.
+    #[inline]
     fn text(&self) -> &[u8] {
         self.text.get_or_init(|| text_of(self.values_of(b"content-type").next(), self.body))
     }
 
     /// The value at one position in the JSON.
+    #[inline]
     fn at(&self, segments: &[plain::Segment]) -> Result<Option<serde_json::Value>, NotExtracted> {
         let text = self.text();
         if json_is_too_large(text) {
@@ -179,6 +184,7 @@ impl<'a> Answered<'a> {
         plain::find(text, segments).map_err(|error| NotExtracted::NoJson { reason: error.to_string() })
     }
 
+    #[inline]
     fn json(&self) -> Result<&serde_json::Value, NotExtracted> {
         let read = || {
             let text = self.text();
@@ -202,12 +208,14 @@ pub struct Extract {
 
 impl Extract {
     /// The source.
+    #[inline]
     pub fn from(&self) -> &ExtractFrom {
         &self.from
     }
 }
 
 impl From<Extract> for (ExtractFrom, Which) {
+    #[inline]
     fn from(take: Extract) -> Self {
         (take.from, take.which)
     }
@@ -247,6 +255,7 @@ impl Extract {
     ///
     /// # Errors
     /// The path, the pattern or the selector is invalid; or this build has no selectors.
+    #[inline]
     pub fn new(from: &ExtractFrom, which: Which) -> Result<Self, ExtractError> {
         let finder = match from {
             ExtractFrom::Json(path) => {
@@ -266,16 +275,19 @@ impl Extract {
     }
 
     /// Whether it needs the body.
+    #[inline]
     pub fn wants_body(&self) -> bool {
         !self.wants_head() && !matches!(self.finder, Finder::Status | Finder::Url(_))
     }
 
     /// Whether it needs the URL.
+    #[inline]
     pub fn wants_url(&self) -> bool {
         matches!(self.finder, Finder::Url(_))
     }
 
     /// Whether it needs the fields of the head.
+    #[inline]
     pub fn wants_head(&self) -> bool {
         matches!(self.finder, Finder::Header(_) | Finder::Cookie(_))
     }
@@ -303,6 +315,7 @@ impl Extract {
     }
 
     /// All matches, or as many as are needed.
+    #[inline]
     fn find(&self, response: &Answered<'_>) -> Result<Vec<Value>, NotExtracted> {
         let most = match self.which {
             Which::First => 1,
@@ -337,11 +350,13 @@ impl Extract {
 }
 
 /// A value of these bytes.
+#[inline]
 fn of_bytes(bytes: &[u8]) -> Value {
     Value::text(&String::from_utf8_lossy(bytes))
 }
 
 /// The first groups of the matches in a text.
+#[inline]
 fn matches(pattern: &Regex, text: &[u8], most: usize) -> Vec<Value> {
     let matches = pattern.captures_iter(text).take(most);
     // A group that took no part in the match has no value.
@@ -363,12 +378,14 @@ fn elements(_: &str, _: Option<&str>) -> Result<Finder, ExtractError> {
 }
 
 /// Name and value of a `Set-Cookie`.
+#[inline]
 fn cookie(field: &[u8]) -> Option<(&[u8], &[u8])> {
     let pair = field.split(|byte| *byte == b';').next()?;
     let equals = memchr::memchr(b'=', pair)?;
     Some((pair[..equals].trim_ascii(), pair[equals + 1..].trim_ascii()))
 }
 
+#[inline]
 fn list_of(found: &[Value]) -> Value {
     let mut out = vec![b'['];
     for (number, one) in found.iter().enumerate() {

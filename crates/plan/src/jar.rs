@@ -27,6 +27,7 @@ pub struct Endpoint<'a> {
 
 impl Endpoint<'_> {
     /// Whether it counts as secure: this machine does.
+    #[inline]
     fn is_safe(&self) -> bool {
         self.is_tls || matches!(self.host, "localhost" | "127.0.0.1" | "::1" | "[::1]")
     }
@@ -66,6 +67,7 @@ struct SetCookie<'a> {
 impl Jar {
     /// Stores the cookie of a `Set-Cookie` field, unless it is not allowed. `now_s`: seconds since 1970. True when
     /// something changed.
+    #[inline]
     pub fn store(&mut self, field: &[u8], from: Endpoint<'_>, now_s: u64) -> bool {
         let text = String::from_utf8_lossy(field);
         let Some(said) = SetCookie::parse(&text, now_s) else { return false };
@@ -89,6 +91,7 @@ impl Jar {
     }
 
     /// The cookie to store; `None` if it is not allowed.
+    #[inline]
     fn admitted(&self, said: &SetCookie<'_>, from: Endpoint<'_>) -> Option<StoredCookie> {
         let domain = said.domain.as_deref().filter(|domain| !domain.is_empty());
         let is_of_suffix = domain.is_some_and(is_suffix);
@@ -117,6 +120,7 @@ impl Jar {
     }
 
     /// Whether there is a secure cookie of this name, which an insecure one must not hide.
+    #[inline]
     fn is_hidden(&self, name: &str, domain: &str, path: &str) -> bool {
         self.cookies.iter().any(|kept| {
             kept.is_secure
@@ -128,6 +132,7 @@ impl Jar {
 
     /// Writes the value of `Cookie` for a request; nothing when no cookie matches. Those of longer paths come first,
     /// then the older ones.
+    #[inline]
     pub fn write(&self, to: Endpoint<'_>, now_s: u64, out: &mut Vec<u8>) {
         let begins = out.len();
         let goes = |kept: &&StoredCookie| {
@@ -151,11 +156,13 @@ impl Jar {
     }
 
     /// Removes all cookies.
+    #[inline]
     pub fn clear(&mut self) {
         self.cookies.clear();
     }
 
     /// Whether there are none.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.cookies.is_empty()
     }
@@ -166,6 +173,7 @@ impl Jar {
     }
 
     /// Bytes on the heap.
+    #[inline]
     pub fn heap_bytes(&self) -> usize {
         self.cookies.capacity() * size_of::<StoredCookie>()
             + self.cookies.iter().map(|kept| kept.text.len()).sum::<usize>()
@@ -173,34 +181,41 @@ impl Jar {
 }
 
 impl StoredCookie {
+    #[inline]
     fn name(&self) -> &str {
         &self.text[..usize::from(self.name_bytes)]
     }
 
+    #[inline]
     fn pair(&self) -> &str {
         &self.text[..usize::from(self.pair_bytes)]
     }
 
+    #[inline]
     fn value(&self) -> &str {
         let pair = self.pair();
         if self.name_bytes == 0 { pair } else { &pair[usize::from(self.name_bytes) + 1..] }
     }
 
+    #[inline]
     fn domain(&self) -> &str {
         &self.text[usize::from(self.pair_bytes)..][..usize::from(self.domain_bytes)]
     }
 
+    #[inline]
     fn path(&self) -> &str {
         &self.text[usize::from(self.pair_bytes) + usize::from(self.domain_bytes)..]
     }
 
     /// The identity of a cookie.
+    #[inline]
     fn key(&self) -> (&str, &str, bool, &str) {
         (self.name(), self.domain(), self.is_of_host, self.path())
     }
 }
 
 impl<'a> SetCookie<'a> {
+    #[inline]
     fn parse(text: &'a str, now_s: u64) -> Option<Self> {
         let is_control = |byte: u8| byte != b'\t' && byte.is_ascii_control();
         if text.bytes().any(is_control) {
@@ -236,6 +251,7 @@ impl<'a> SetCookie<'a> {
 }
 
 /// A number of seconds; too large a one is the largest possible.
+#[inline]
 fn seconds(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -245,6 +261,7 @@ fn seconds(text: &str) -> Option<i64> {
 }
 
 /// Whether the conditions of name prefixes are met. `is_bound`: it names no domain.
+#[inline]
 fn keeps_word(said: &SetCookie<'_>, is_bound: bool) -> bool {
     let begins = |text: &str, word: &str| text.get(..word.len()).is_some_and(|front| front.eq_ignore_ascii_case(word));
     // A nameless cookie must not look as if it had a name.
@@ -256,12 +273,14 @@ fn keeps_word(said: &SetCookie<'_>, is_bound: bool) -> bool {
 }
 
 /// Whether the host is the domain, or below it.
+#[inline]
 fn is_within(host: &str, domain: &str) -> bool {
     let is_below = || host.strip_suffix(domain).is_some_and(|front| front.ends_with('.')) && !is_address(host);
     host == domain || is_below()
 }
 
 /// Whether the path is this folder, or below it.
+#[inline]
 fn is_below(path: &str, folder: &str) -> bool {
     let path = if path.starts_with('/') { path } else { "/" };
     let is_whole = |rest: &str| rest.is_empty() || folder.ends_with('/') || rest.starts_with('/');
@@ -269,6 +288,7 @@ fn is_below(path: &str, folder: &str) -> bool {
 }
 
 /// The folder of a path, which is the default path of a cookie.
+#[inline]
 fn folder(path: &str) -> &str {
     match path.rfind('/') {
         Some(place) if place > 0 && path.starts_with('/') => &path[..place],

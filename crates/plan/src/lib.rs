@@ -353,6 +353,7 @@ pub struct Request {
 
 impl Request {
     /// Whether sending it twice has the effect of sending it once (RFC 9110 9.2.2).
+    #[inline]
     pub fn is_idempotent(&self) -> bool {
         matches!(self.method.as_str(), "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE")
     }
@@ -368,6 +369,7 @@ impl Request {
     }
 
     /// Whether it expects `100 Continue` before the body (RFC 9110 10.1.1). An HTTP/1.0 server does not know that.
+    #[inline]
     pub fn expects_word(&self) -> bool {
         let says = |(name, value): &(String, Vec<u8>)| {
             name.eq_ignore_ascii_case("expect") && value.trim_ascii().eq_ignore_ascii_case(b"100-continue")

@@ -45,6 +45,7 @@ pub struct Hop {
 
 impl Follow {
     /// A target that a redirect names, with the options of the target before it.
+    #[inline]
     pub fn target(&self, base: &Target, is_tls: bool, host: String, port: u16) -> Target {
         let was_http2 = base.protocol == Protocol::Http2;
         let protocol = match (was_http2, is_tls) {
@@ -78,6 +79,7 @@ impl Follow {
 
     /// The redirect of a response with this status and this `Location` (not empty). `None` when it is invalid, or not
     /// HTTP. `at`: the position of the response; `target`: the target that it came from.
+    #[inline]
     pub fn hop(&self, status: u16, location: &[u8], at: &ChainPosition, target: &Target) -> Option<Hop> {
         let url = at.url.join(location, self.form.path_as_is)?;
         let (is_tls, host, port) = url.place();

@@ -223,6 +223,7 @@ impl Rendering {
     }
 
     /// Whether its first byte is constant.
+    #[inline]
     pub(crate) fn begins_with_text(&self) -> bool {
         self.parts
             .iter()
@@ -231,6 +232,7 @@ impl Rendering {
     }
 
     /// Bytes that are always the same.
+    #[inline]
     pub fn from_bytes(bytes: Vec<u8>) -> Self {
         Self { parts: if bytes.is_empty() { Vec::new() } else { vec![TextPart::Text(bytes.into())] } }
     }
@@ -252,6 +254,7 @@ impl Rendering {
     }
 
     /// The bytes, if they are constant.
+    #[inline]
     pub fn constant(&self) -> Option<&[u8]> {
         match &self.parts[..] {
             [] => Some(b""),
@@ -438,6 +441,7 @@ fn whole(term: Option<&Term>, scope: &mut impl Scope) -> Result<i64, NotFilled> 
     }
 }
 
+#[inline]
 fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |half: u8| char::from(DIGITS[usize::from(half)]);
@@ -445,6 +449,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// Version 4 (RFC 9562): all bits are random but those of the version and the variant.
+#[inline]
 fn uuid(bits: u128) -> String {
     let bits = bits & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
     let digits = format!("{bits:032x}");
@@ -452,6 +457,7 @@ fn uuid(bits: u128) -> String {
 }
 
 /// RFC 3339, with milliseconds, in UTC.
+#[inline]
 fn iso(now_ns: u128) -> String {
     let (millis, seconds) = (now_ns / 1_000_000 % 1_000, (now_ns / 1_000_000_000) as i64);
     let (days, second) = (seconds / 86_400, seconds % 86_400);

@@ -37,6 +37,7 @@ impl Target {
     }
 
     /// What its connections through a proxy begin with; `None` without one.
+    #[inline]
     pub fn proxy_mode(&self) -> Option<ProxyMode> {
         let proxy = self.proxy.as_ref()?;
         let is_plain = is_plain(self.protocol, self.tls.as_ref());

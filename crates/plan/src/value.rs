@@ -30,11 +30,13 @@ pub enum Value {
 
 impl Value {
     /// A text.
+    #[inline]
     pub fn text(text: &str) -> Self {
         Self::Text(text.into())
     }
 
     /// A value from JSON, with its type.
+    #[inline]
     pub fn from_json(json: &serde_json::Value) -> Self {
         match json {
             serde_json::Value::Null => Self::Null,
@@ -55,6 +57,7 @@ impl Value {
     ///
     /// # Errors
     /// The text is no JSON.
+    #[inline]
     pub fn from_json_text(text: &[u8]) -> Result<Self, serde_json::Error> {
         match text.first() {
             Some(b'[' | b'{') => {
@@ -74,6 +77,7 @@ impl Value {
     }
 
     /// Writes it as JSON; a number that JSON cannot represent is null.
+    #[inline]
     pub fn write_json(&self, out: &mut Vec<u8>) {
         match self {
             Self::Text(text) => {
@@ -87,6 +91,7 @@ impl Value {
     }
 
     /// Whether it is true in a condition, as in JavaScript.
+    #[inline]
     pub fn is_truthy(&self) -> bool {
         match self {
             Self::Null => false,
@@ -100,6 +105,7 @@ impl Value {
     }
 
     /// Bytes on the heap.
+    #[inline]
     pub fn heap_bytes(&self) -> usize {
         match self {
             Self::Text(text) | Self::Json(text) => text.len(),
@@ -109,6 +115,7 @@ impl Value {
 }
 
 /// Whether a 64-bit integer or a double cannot represent all digits of this JSON number.
+#[inline]
 pub fn loses_digits(number: &str) -> bool {
     const DIGITS_SURE: usize = 15;
     let mantissa = number.split(['e', 'E']).next().unwrap_or_default();

@@ -78,7 +78,7 @@ impl Connection {
         }
     }
 
-    pub(crate) fn received<S: Sockets>(&mut self, bytes: &[u8], at: Nanos, tools: &mut Tools, sockets: &mut S) -> Wait {
+    pub(crate) fn received(&mut self, bytes: &[u8], at: Nanos, tools: &mut Tools, sockets: &mut dyn Sockets) -> Wait {
         match self.phase {
             ConnectionPhase::Reads => self.read(bytes, at, tools, sockets),
             _ => {
@@ -93,7 +93,7 @@ impl Connection {
         }
     }
 
-    pub(crate) fn sent<S: Sockets>(&mut self, tools: &mut Tools, sockets: &mut S) -> Wait {
+    pub(crate) fn sent(&mut self, tools: &mut Tools, sockets: &mut dyn Sockets) -> Wait {
         match self.phase {
             ConnectionPhase::SendsBytes { remaining: 0 } | ConnectionPhase::SendsChunks { remaining: None } => {
                 self.end_response(tools, sockets)
@@ -118,7 +118,7 @@ impl Connection {
         }
     }
 
-    pub(crate) fn due<S: Sockets>(&mut self, now: Nanos, tools: &mut Tools, sockets: &mut S) -> Wait {
+    pub(crate) fn due(&mut self, now: Nanos, tools: &mut Tools, sockets: &mut dyn Sockets) -> Wait {
         match self.phase {
             ConnectionPhase::Delays { since, until } if until <= now => {
                 // Counted first: a client that has the response finds it counted.
@@ -151,7 +151,7 @@ impl Connection {
     }
 
     /// A gate was opened.
-    pub(crate) fn gate_opened<S: Sockets>(&mut self, tools: &mut Tools, sockets: &mut S) -> Wait {
+    pub(crate) fn gate_opened(&mut self, tools: &mut Tools, sockets: &mut dyn Sockets) -> Wait {
         let waiting = self.request.as_mut().map(|request| &mut request.waiting);
         if waiting.is_some_and(|waiting| waiting.take_if(|waiting| waiting.is_over()).is_some()) {
             return self.response_plain(200, b"", tools, sockets);
@@ -159,7 +159,7 @@ impl Connection {
         Wait::More
     }
 
-    fn read<S: Sockets>(&mut self, bytes: &[u8], at: Nanos, tools: &mut Tools, sockets: &mut S) -> Wait {
+    fn read(&mut self, bytes: &[u8], at: Nanos, tools: &mut Tools, sockets: &mut dyn Sockets) -> Wait {
         let mut rest = bytes;
         loop {
             match self.machine.handle(rest) {
@@ -200,7 +200,7 @@ impl Connection {
     }
 
     /// The request is complete: begins its response.
-    fn response<S: Sockets>(&mut self, at: Nanos, tools: &mut Tools, sockets: &mut S) -> Wait {
+    fn response(&mut self, at: Nanos, tools: &mut Tools, sockets: &mut dyn Sockets) -> Wait {
         let Some(request) = &mut self.request else { return Wait::Nothing };
         let manner = request.manner;
         tools.stats().count(request.request_data.path);
@@ -244,7 +244,7 @@ impl Connection {
     }
 
     /// Sends a piece, and the end after the last one.
-    fn drip<S: Sockets>(&mut self, pieces: u32, gap: Nanos, now: Nanos, tools: &mut Tools, sockets: &mut S) -> Wait {
+    fn drip(&mut self, pieces: u32, gap: Nanos, now: Nanos, tools: &mut Tools, sockets: &mut dyn Sockets) -> Wait {
         let mut buffer = tools.buffer();
         respond::chunk(DRIP_BYTES, &tools.block, &mut buffer);
         let left = pieces - 1;
@@ -267,17 +267,17 @@ impl Connection {
         Wait::More
     }
 
-    fn response_plain<S: Sockets>(&mut self, status: u16, body: &[u8], tools: &mut Tools, sockets: &mut S) -> Wait {
+    fn response_plain(&mut self, status: u16, body: &[u8], tools: &mut Tools, sockets: &mut dyn Sockets) -> Wait {
         self.response_with(status, &Kind::new("text/plain"), body, tools, sockets)
     }
 
-    fn response_with<S: Sockets>(
+    fn response_with(
         &mut self,
         status: u16,
         kind: &Kind,
         body: &[u8],
         tools: &mut Tools,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) -> Wait {
         let Some(request) = &self.request else { return Wait::Nothing };
         let mut buffer = tools.buffer();
@@ -290,12 +290,12 @@ impl Connection {
     }
 
     /// Sends the head; the body follows piece by piece, as the peer takes it.
-    fn response_long<S: Sockets>(
+    fn response_long(
         &mut self,
         body_bytes: Option<u64>,
         manner: Manner,
         tools: &mut Tools,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) -> Wait {
         let mut buffer = tools.buffer();
         respond::head_of_long(manner, body_bytes, &mut buffer);
@@ -312,7 +312,7 @@ impl Connection {
     }
 
     /// The peer has taken the response: its next request follows.
-    fn end_response<S: Sockets>(&mut self, tools: &mut Tools, sockets: &mut S) -> Wait {
+    fn end_response(&mut self, tools: &mut Tools, sockets: &mut dyn Sockets) -> Wait {
         let close = self.request.take().is_none_or(|request| request.manner.close);
         self.phase = ConnectionPhase::Reads;
         if close {
@@ -322,7 +322,7 @@ impl Connection {
     }
 
     /// Handles bytes that arrived while reading was not possible, and continues.
-    fn read_held<S: Sockets>(&mut self, tools: &mut Tools, sockets: &mut S) -> Wait {
+    fn read_held(&mut self, tools: &mut Tools, sockets: &mut dyn Sockets) -> Wait {
         let held = std::mem::take(&mut self.held);
         if !held.is_empty() {
             let now = sockets.now();
@@ -339,7 +339,7 @@ impl Connection {
         Wait::More
     }
 
-    fn refuse<S: Sockets>(&mut self, error: ProtocolError, tools: &mut Tools, sockets: &mut S) -> Wait {
+    fn refuse(&mut self, error: ProtocolError, tools: &mut Tools, sockets: &mut dyn Sockets) -> Wait {
         let status = match error {
             ProtocolError::HeadTooLarge | ProtocolError::TooManyHeaders => 431,
             ProtocolError::TransferEncoding => 501,

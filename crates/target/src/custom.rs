@@ -78,7 +78,7 @@ impl Custom {
     }
 
     /// Sends bytes, after those that were sent before.
-    pub(crate) fn send<S: Sockets>(&mut self, reply: CustomReply, tools: &mut Tools, sockets: &mut S) -> Wait {
+    pub(crate) fn send(&mut self, reply: CustomReply, tools: &mut Tools, sockets: &mut dyn Sockets) -> Wait {
         if self.is_ending || reply.bytes.is_empty() {
             tools.give_back(reply.bytes);
             return Wait::More;
@@ -104,7 +104,7 @@ impl Custom {
         Wait::More
     }
 
-    pub(crate) fn sent<S: Sockets>(&mut self, sockets: &mut S) -> Wait {
+    pub(crate) fn sent(&mut self, sockets: &mut dyn Sockets) -> Wait {
         if sockets.unsent(self.socket) > 0 {
             return Wait::More;
         }
@@ -120,7 +120,7 @@ impl Custom {
     }
 
     /// Closes it once its bytes are sent. What still arrives is ignored.
-    pub(crate) fn close<S: Sockets>(&mut self, sockets: &mut S) -> Wait {
+    pub(crate) fn close(&mut self, sockets: &mut dyn Sockets) -> Wait {
         self.is_ending = true;
         // A peer that sends before it reads would never come to our bytes.
         self.read_again(sockets);
@@ -141,7 +141,7 @@ impl Custom {
         if self.has_peer_closed { Wait::Nothing } else { Wait::PeerClose }
     }
 
-    fn read_again<S: Sockets>(&mut self, sockets: &mut S) {
+    fn read_again(&mut self, sockets: &mut dyn Sockets) {
         if std::mem::take(&mut self.is_full) {
             sockets.receive(self.socket, true);
         }

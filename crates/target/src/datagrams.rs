@@ -89,7 +89,7 @@ pub(crate) struct DatagramPeers {
 
 impl DatagramPeers {
     /// Listens at an address, where the network allows it and the protocol wants it.
-    pub(crate) fn listen<S: Sockets>(&mut self, on: SocketAddr, tools: &Tools, sockets: &mut S) {
+    pub(crate) fn listen(&mut self, on: SocketAddr, tools: &Tools, sockets: &mut dyn Sockets) {
         if has_datagrams(tools.shared.protocol) {
             let options = ListenOptions { kind: SocketKind::Datagram, on, share_port: false };
             self.listener = sockets.listen(&options).ok().map(|(listener, _)| listener);
@@ -97,7 +97,7 @@ impl DatagramPeers {
     }
 
     /// Takes a peer; false if it is none.
-    pub(crate) fn accept<S: Sockets>(&mut self, listener: Socket, socket: Socket, sockets: &mut S) -> bool {
+    pub(crate) fn accept(&mut self, listener: Socket, socket: Socket, sockets: &mut dyn Sockets) -> bool {
         if self.listener != Some(listener) {
             return false;
         }
@@ -113,13 +113,7 @@ impl DatagramPeers {
     }
 
     /// Handles a datagram, and sends the replies; false if it came on another socket.
-    pub(crate) fn received<S: Sockets>(
-        &self,
-        socket: Socket,
-        bytes: &[u8],
-        tools: &mut Tools,
-        sockets: &mut S,
-    ) -> bool {
+    pub(crate) fn received(&self, socket: Socket, bytes: &[u8], tools: &mut Tools, sockets: &mut dyn Sockets) -> bool {
         if self.known.get(&socket.index) != Some(&socket) {
             return false;
         }
@@ -136,7 +130,7 @@ impl DatagramPeers {
         true
     }
 
-    pub(crate) fn close<S: Sockets>(&mut self, sockets: &mut S) {
+    pub(crate) fn close(&mut self, sockets: &mut dyn Sockets) {
         self.sockets.drain(..).chain(self.listener.take()).for_each(|socket| sockets.close(socket));
     }
 }

@@ -53,8 +53,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
-use driver::poll::PollDriver;
-use driver::{Clock, Driver, Kind, ListenOptions, SocketError, SocketKind, Sockets, Waker};
+use driver::{ChosenDriver, Clock, Driver, Kind, ListenOptions, SocketError, SocketKind, Sockets, Waker};
 
 use behavior::Agreed;
 pub use behavior::Behavior;
@@ -175,13 +174,8 @@ impl Server {
     /// # Errors
     /// The address is in use or forbidden, or the system provides no thread.
     pub fn start(options: &ServeOptions) -> Result<Self, ServeError> {
-        match options.driver {
-            Kind::Poll => Self::start_on(options, PollDriver::new),
-            #[cfg(target_os = "linux")]
-            Kind::Uring => Self::start_on(options, driver::uring::UringDriver::new),
-            #[cfg(not(target_os = "linux"))]
-            Kind::Uring => Err(ServeError::System(std::io::ErrorKind::Unsupported.into())),
-        }
+        let kind = options.driver;
+        Self::start_on(options, move |clock| ChosenDriver::new(kind, clock))
     }
 
     fn start_on<D: Driver>(
@@ -302,13 +296,13 @@ fn now_unix() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
-fn listen_on(sockets: &mut impl Sockets, options: &ListenOptions) -> Result<(driver::Socket, SocketAddr), ServeError> {
+fn listen_on(sockets: &mut dyn Sockets, options: &ListenOptions) -> Result<(driver::Socket, SocketAddr), ServeError> {
     sockets.listen(options).map_err(|reason| ServeError::Listen { address: options.on, reason })
 }
 
 /// Threads share a port, and the kernel would let a second server share it too: half of a load would go to the wrong
 /// server.
 fn ensure_free(address: SocketAddr, clock: Clock) -> Result<(), ServeError> {
-    let mut driver = PollDriver::new(clock)?;
+    let mut driver = driver::poll::PollDriver::new(clock)?;
     listen_on(driver.sockets(), &ListenOptions { kind: SocketKind::Stream, on: address, share_port: false }).map(drop)
 }

@@ -60,12 +60,12 @@ impl Messaging {
     }
 
     /// Sends the handshake response of WebSocket, and begins the session.
-    pub(crate) fn upgrade<S: Sockets>(
+    pub(crate) fn upgrade(
         socket: Socket,
         (requested, channel): (&Offered, Channel),
         now: Nanos,
         tools: &mut Tools,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) -> Self {
         // Entered before the response: a peer that has it gets each message that is sent from then on.
         if let Channel::Room(room) = channel {
@@ -80,7 +80,7 @@ impl Messaging {
         Self::start(socket, protocol, now, tools)
     }
 
-    pub(crate) fn received<S: Sockets>(&mut self, bytes: &mut [u8], tools: &mut Tools, sockets: &mut S) -> Wait {
+    pub(crate) fn received(&mut self, bytes: &mut [u8], tools: &mut Tools, sockets: &mut dyn Sockets) -> Wait {
         let wait = match self.protocol {
             TalkProtocol::Tcp => {
                 let mut copy = tools.buffer();
@@ -97,7 +97,7 @@ impl Messaging {
         wait
     }
 
-    fn pause_if_full<S: Sockets>(&mut self, tools: &Tools, sockets: &mut S) {
+    fn pause_if_full(&mut self, tools: &Tools, sockets: &mut dyn Sockets) {
         if !self.is_full && sockets.unsent(self.socket) > UNSENT_MAX {
             self.is_full = true;
             tools.stats().reads_paused.add(1);
@@ -106,7 +106,7 @@ impl Messaging {
     }
 
     /// Passes on a message of a member of its room. A peer that does not read is closed.
-    pub(crate) fn deliver<S: Sockets>(&mut self, message: &RoomMessage, tools: &mut Tools, sockets: &mut S) -> Wait {
+    pub(crate) fn deliver(&mut self, message: &RoomMessage, tools: &mut Tools, sockets: &mut dyn Sockets) -> Wait {
         let TalkProtocol::WebSocket { deflate, .. } = self.protocol else { return Wait::More };
         if sockets.unsent(self.socket) > UNREAD_MAX {
             tools.stats().slow_readers_closed.add(1);
@@ -120,7 +120,7 @@ impl Messaging {
         Wait::More
     }
 
-    pub(crate) fn sent<S: Sockets>(&mut self, sockets: &mut S) -> Wait {
+    pub(crate) fn sent(&mut self, sockets: &mut dyn Sockets) -> Wait {
         if self.is_full && sockets.unsent(self.socket) == 0 {
             self.is_full = false;
             sockets.receive(self.socket, true);
@@ -129,7 +129,7 @@ impl Messaging {
     }
 
     /// Pushes if that is due, and if the peer has taken the previous push.
-    pub(crate) fn due<S: Sockets>(&mut self, now: Nanos, tools: &mut Tools, sockets: &mut S) -> Wait {
+    pub(crate) fn due(&mut self, now: Nanos, tools: &mut Tools, sockets: &mut dyn Sockets) -> Wait {
         let Some(every) = tools.behavior().push else { return Wait::More };
         if now < self.push_at {
             return Wait::More;
@@ -148,13 +148,13 @@ impl Messaging {
         Wait::More
     }
 
-    fn converse<S: Sockets>(
+    fn converse(
         &mut self,
         deflate: Option<u8>,
         channel: Channel,
         bytes: &mut [u8],
         tools: &mut Tools,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) -> Wait {
         let terms = Terms {
             role: Role::Server,

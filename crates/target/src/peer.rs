@@ -78,7 +78,7 @@ impl Peer {
     }
 
     /// Sends a reply of the service of a custom protocol.
-    pub(crate) fn reply<S: Sockets>(&mut self, reply: CustomReply, tools: &mut Tools, sockets: &mut S) -> Wait {
+    pub(crate) fn reply(&mut self, reply: CustomReply, tools: &mut Tools, sockets: &mut dyn Sockets) -> Wait {
         let Speaks::Custom(custom) = &mut self.speaks else { return Wait::More };
         match &mut self.tls {
             None => custom.send(reply, tools, sockets),
@@ -90,7 +90,7 @@ impl Peer {
     }
 
     /// Passes on a message of its room.
-    pub(crate) fn deliver<S: Sockets>(&mut self, message: &RoomMessage, tools: &mut Tools, sockets: &mut S) -> Wait {
+    pub(crate) fn deliver(&mut self, message: &RoomMessage, tools: &mut Tools, sockets: &mut dyn Sockets) -> Wait {
         let Speaks::Messaging(messaging) = &mut self.speaks else { return Wait::More };
         match &mut self.tls {
             None => messaging.deliver(message, tools, sockets),
@@ -102,7 +102,7 @@ impl Peer {
     }
 
     /// Closes a connection of a custom protocol once its bytes are sent.
-    pub(crate) fn close<S: Sockets>(&mut self, sockets: &mut S) -> Wait {
+    pub(crate) fn close(&mut self, sockets: &mut dyn Sockets) -> Wait {
         match &mut self.speaks {
             Speaks::Custom(custom) => custom.close(sockets),
             _ => Wait::More,
@@ -150,7 +150,7 @@ impl Peer {
     }
 
     /// Ends our side, and waits for the peer's close until `until`.
-    pub(crate) fn drain_until<S: Sockets>(&mut self, until: Nanos, tools: &mut Tools, sockets: &mut S) {
+    pub(crate) fn drain_until(&mut self, until: Nanos, tools: &mut Tools, sockets: &mut dyn Sockets) {
         if let Some(session) = &mut self.tls {
             let mut goodbye = tools.buffer();
             if session.close(&mut goodbye).is_ok() {
@@ -162,7 +162,7 @@ impl Peer {
         (self.speaks, self.held) = (Speaks::Undecided, Vec::new());
     }
 
-    pub(crate) fn happened<S: Sockets>(&mut self, what: Happened<'_>, tools: &mut Tools, sockets: &mut S) -> Wait {
+    pub(crate) fn happened(&mut self, what: Happened<'_>, tools: &mut Tools, sockets: &mut dyn Sockets) -> Wait {
         if let Some(until) = self.drains_until {
             return match what {
                 Happened::PeerClosed => Wait::Nothing,
@@ -206,7 +206,7 @@ impl Peer {
     }
 
     /// Reads what comes before the requests.
-    fn through_front<S: Sockets>(&mut self, bytes: &[u8], at: Nanos, tools: &mut Tools, sockets: &mut S) -> Wait {
+    fn through_front(&mut self, bytes: &[u8], at: Nanos, tools: &mut Tools, sockets: &mut dyn Sockets) -> Wait {
         let Some(mut front) = self.front.take() else { return Wait::More };
         let (mut back, mut opened) = (tools.buffer(), Opened::default());
         let event = front.read(bytes, &mut back, &mut opened);
@@ -228,12 +228,12 @@ impl Peer {
         }
     }
 
-    fn through_tls<S: Sockets>(
+    fn through_tls(
         &mut self,
         session: &mut Session,
         what: Happened<'_>,
         tools: &mut Tools,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) -> Wait {
         let Happened::Received(bytes, at) = what else {
             let mut sealed = Sealed { session, sockets, tools_root: tools.root_bytes.clone() };
@@ -268,7 +268,7 @@ impl Peer {
         }
     }
 
-    fn act<S: Sockets>(&mut self, what: Happened<'_>, tools: &mut Tools, sockets: &mut S) -> Wait {
+    fn act(&mut self, what: Happened<'_>, tools: &mut Tools, sockets: &mut dyn Sockets) -> Wait {
         if let Speaks::Undecided = self.speaks {
             return self.decide(what, tools, sockets);
         }
@@ -293,7 +293,7 @@ impl Peer {
     }
 
     /// Detects the protocol from the first bytes.
-    fn decide<S: Sockets>(&mut self, what: Happened<'_>, tools: &mut Tools, sockets: &mut S) -> Wait {
+    fn decide(&mut self, what: Happened<'_>, tools: &mut Tools, sockets: &mut dyn Sockets) -> Wait {
         let Happened::Received(bytes, at) = what else {
             return if matches!(what, Happened::PeerClosed) { Wait::Nothing } else { Wait::More };
         };
@@ -346,7 +346,7 @@ impl Peer {
 
 impl Peer {
     /// Refuses a WebSocket handshake.
-    fn refuse_messaging<S: Sockets>(&self, refusal: HandshakeRefusal, tools: &mut Tools, sockets: &mut S) -> Wait {
+    fn refuse_messaging(&self, refusal: HandshakeRefusal, tools: &mut Tools, sockets: &mut dyn Sockets) -> Wait {
         let mut buffer = tools.buffer();
         buffer.extend_from_slice(refusal.response());
         tools.stats().statuses[usize::from(refusal.status())].add(1);
@@ -364,13 +364,13 @@ fn wants_messaging(bytes: &[u8]) -> bool {
 }
 
 /// Sockets whose bytes are encrypted by a session.
-struct Sealed<'a, S> {
+struct Sealed<'a> {
     session: &'a mut Session,
-    sockets: &'a mut S,
+    sockets: &'a mut dyn Sockets,
     tools_root: Arc<[u8]>,
 }
 
-impl<S: Sockets> Sockets for Sealed<'_, S> {
+impl Sockets for Sealed<'_> {
     fn now(&self) -> Nanos {
         self.sockets.now()
     }

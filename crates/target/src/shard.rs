@@ -113,7 +113,7 @@ struct Shard {
 }
 
 impl Shard {
-    fn new(sockets: &mut impl Sockets, shared: Arc<Shared>, index: usize, tcp: Option<Socket>) -> Self {
+    fn new(sockets: &mut dyn Sockets, shared: Arc<Shared>, index: usize, tcp: Option<Socket>) -> Self {
         let tools = Tools::new(sockets, shared, index);
         Self {
             connections: Pages::default(),
@@ -125,7 +125,7 @@ impl Shard {
         }
     }
 
-    fn handle<S: Sockets>(&mut self, sockets: &mut S, event: Event<'_>) {
+    fn handle(&mut self, sockets: &mut dyn Sockets, event: Event<'_>) {
         match event {
             Event::Accepted { listener, socket } => self.accepted(listener, socket, sockets),
             Event::Received { socket, bytes, at } => {
@@ -149,14 +149,14 @@ impl Shard {
         }
     }
 
-    fn fire<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+    fn fire(&mut self, now: Nanos, sockets: &mut dyn Sockets) {
         while let Some(socket) = self.tools.timers.poll(now) {
             self.with(socket, sockets, Happened::Due(now));
         }
     }
 
     /// Answers the requests whose gate was opened, by whichever thread.
-    fn pass_gates<S: Sockets>(&mut self, sockets: &mut S) {
+    fn pass_gates(&mut self, sockets: &mut dyn Sockets) {
         let openings = self.tools.gates().openings();
         if openings == self.gate_openings {
             return;
@@ -170,7 +170,7 @@ impl Shard {
     }
 
     /// Sends the messages in rooms that connections of any thread have sent.
-    fn deliver<S: Sockets>(&mut self, sockets: &mut S) {
+    fn deliver(&mut self, sockets: &mut dyn Sockets) {
         for RoomDelivery { socket, message } in self.tools.room_deliveries() {
             if let Some(peer) = open_peer(&mut self.connections, socket) {
                 let wait = peer.deliver(&message, &mut self.tools, sockets);
@@ -196,7 +196,7 @@ impl Shard {
         }
     }
 
-    fn accepted<S: Sockets>(&mut self, listener: Socket, socket: Socket, sockets: &mut S) {
+    fn accepted(&mut self, listener: Socket, socket: Socket, sockets: &mut dyn Sockets) {
         if self.datagrams.accept(listener, socket, sockets) {
             return;
         }
@@ -227,7 +227,7 @@ impl Shard {
         self.send_replies(socket, sockets);
     }
 
-    fn with<S: Sockets>(&mut self, socket: Socket, sockets: &mut S, what: Happened<'_>) {
+    fn with(&mut self, socket: Socket, sockets: &mut dyn Sockets, what: Happened<'_>) {
         let Some(connection) = open_peer(&mut self.connections, socket) else { return };
         let wait = connection.happened(what, &mut self.tools, sockets);
         if std::mem::take(&mut self.tools.asks_freeze) {
@@ -241,7 +241,7 @@ impl Shard {
     }
 
     /// Sends what the service of a custom protocol replied to an event of a connection, to whichever connections.
-    fn send_replies<S: Sockets>(&mut self, cause: Socket, sockets: &mut S) {
+    fn send_replies(&mut self, cause: Socket, sockets: &mut dyn Sockets) {
         let Some(mut replies) = self.tools.custom.as_mut().and_then(CustomService::take_replies) else { return };
         for (number, bytes) in replies.sent.drain(..) {
             let socket = socket_of(number);
@@ -264,7 +264,7 @@ impl Shard {
     }
 
     /// Takes the next step of a connection.
-    fn proceed<S: Sockets>(&mut self, socket: Socket, wait: Wait, sockets: &mut S) {
+    fn proceed(&mut self, socket: Socket, wait: Wait, sockets: &mut dyn Sockets) {
         match wait {
             Wait::More => {}
             Wait::PeerClose => {

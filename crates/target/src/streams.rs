@@ -94,7 +94,7 @@ pub(crate) struct Streams {
 }
 
 impl Streams {
-    pub(crate) fn start<S: Sockets>(socket: Socket, tools: &mut Tools, sockets: &mut S) -> Box<Self> {
+    pub(crate) fn start(socket: Socket, tools: &mut Tools, sockets: &mut dyn Sockets) -> Box<Self> {
         let mut streams = Box::new(Self {
             socket,
             machine: Server::default(),
@@ -113,7 +113,7 @@ impl Streams {
         streams
     }
 
-    pub(crate) fn happened<S: Sockets>(&mut self, what: Happened<'_>, tools: &mut Tools, sockets: &mut S) -> Wait {
+    pub(crate) fn happened(&mut self, what: Happened<'_>, tools: &mut Tools, sockets: &mut dyn Sockets) -> Wait {
         if matches!(what, Happened::PeerClosed) {
             // A request at a gate is counted: a peer that ended its side is taken to be gone.
             self.streams.retain(|_, stream| !matches!(stream.reply, StreamReply::Waits(_)));
@@ -157,7 +157,7 @@ impl Streams {
         self.streams.is_empty() && self.calls.is_empty()
     }
 
-    fn flush<S: Sockets>(&mut self, tools: &mut Tools, sockets: &mut S) {
+    fn flush(&mut self, tools: &mut Tools, sockets: &mut dyn Sockets) {
         if !self.out.is_empty() {
             let bytes = std::mem::replace(&mut self.out, tools.buffer());
             self.buffers_unsent += 1;
@@ -400,7 +400,7 @@ impl Streams {
     }
 
     /// Handles streams whose timer has expired.
-    fn fire<S: Sockets>(&mut self, now: Nanos, tools: &mut Tools, sockets: &mut S) -> Wait {
+    fn fire(&mut self, now: Nanos, tools: &mut Tools, sockets: &mut dyn Sockets) -> Wait {
         self.calls_due(now, tools);
         while let Some(Reverse((at, number))) = self.due.peek().copied()
             && at <= now

@@ -55,7 +55,7 @@ pub(crate) struct Tools {
 }
 
 impl Tools {
-    pub(crate) fn new(sockets: &mut impl Sockets, shared: Arc<Shared>, index: usize) -> Self {
+    pub(crate) fn new(sockets: &mut dyn Sockets, shared: Arc<Shared>, index: usize) -> Self {
         let mut root = Vec::new();
         let manner = Manner { is_head: false, close: false, is_old: false };
         respond::whole(manner, 200, &respond::Kind::new("text/plain"), respond::ROOT_BODY, &mut root);

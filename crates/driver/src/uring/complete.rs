@@ -11,7 +11,7 @@ use crate::{Event, Socket, SocketError, Sockets};
 /// A socket that fills this many small buffers in a row receives into large ones: its responses have 8 kB and more.
 const FILLED_MAX: u8 = 2;
 
-pub(super) type Handle<'h> = &'h mut dyn FnMut(&mut UringSockets, Event<'_>);
+pub(super) type Handle<'h> = &'h mut dyn FnMut(&mut dyn Sockets, Event<'_>);
 
 impl UringSockets {
     pub(super) fn complete(&mut self, ring: usize, completion: &cqueue::Entry, handle: Handle<'_>) {

@@ -4,7 +4,7 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use driver::{Clock, Driver, Event, Outgoing, Sockets};
+use driver::{Clock, Driver, Event, Outgoing};
 use pacing::Nanos;
 
 use super::real::Real;

@@ -4,7 +4,7 @@ use std::net::{SocketAddr, UdpSocket};
 
 use driver::sim::{Faults, Network};
 use driver::{
-    DATAGRAM_BYTES_MAX, Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, SocketKind, Sockets,
+    DATAGRAM_BYTES_MAX, Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, SocketKind,
 };
 use pacing::Nanos;
 

@@ -37,7 +37,7 @@ trait Lab {
     }
 
     /// The same for a handler that uses socket operations.
-    fn wait_with(&mut self, until: Nanos, handle: impl FnMut(&mut <Self::Driver as Driver>::Sockets, Event<'_>));
+    fn wait_with(&mut self, until: Nanos, handle: impl FnMut(&mut dyn Sockets, Event<'_>));
 
     /// Whether its time is virtual, and its faults may delay completions.
     const IS_SIMULATED: bool;

@@ -1,6 +1,6 @@
 //! Whether a wait has reported everything that was ready.
 
-use driver::{Driver, Event, Outgoing, Sockets};
+use driver::{Driver, Event, Outgoing};
 use pacing::Nanos;
 
 use super::{Lab, Peer, Seen, open, until, wait_for};

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::thread::JoinHandle;
 
-use driver::{Clock, Driver, Event};
+use driver::{Clock, Driver, Event, Sockets};
 use pacing::Nanos;
 
 use super::{LIMIT, Lab, Peer, Reading, wait_for};
@@ -54,7 +54,7 @@ impl<D: Driver> Lab for Real<D> {
         &mut self.driver
     }
 
-    fn wait_with(&mut self, until: Nanos, handle: impl FnMut(&mut D::Sockets, Event<'_>)) {
+    fn wait_with(&mut self, until: Nanos, handle: impl FnMut(&mut dyn Sockets, Event<'_>)) {
         self.driver.wait(until, handle).expect("the driver works");
     }
 

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::SocketAddr;
 use std::rc::Rc;
 
-use driver::sim::{Faults, Network, SimDriver, SimSockets};
+use driver::sim::{Faults, Network, SimDriver};
 use driver::{Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketKind, Sockets};
 use pacing::{Nanos, Random};
 
@@ -143,7 +143,7 @@ impl Lab for Sim {
         &mut self.driver
     }
 
-    fn wait_with(&mut self, until: Nanos, handle: impl FnMut(&mut SimSockets, Event<'_>)) {
+    fn wait_with(&mut self, until: Nanos, handle: impl FnMut(&mut dyn Sockets, Event<'_>)) {
         self.driver.wait(until, handle).expect("the driver works");
         let hosts = [self.driver.host(), self.peers.borrow().driver.host()];
         match self.network.next_among(&hosts) {

@@ -262,7 +262,7 @@ pub(super) fn questions_do_not_disturb_a_send<L: Lab>(mut lab: L) {
     let read = peer.read_to_end();
     let mut seen = (bytes.len(), 0, false);
     wait_for(&mut lab, &mut seen, |lab, (last, reported, is_over)| {
-        let mut left_by_now = |sockets: &mut <L::Driver as Driver>::Sockets| {
+        let mut left_by_now = |sockets: &mut dyn Sockets| {
             let left = sockets.unacknowledged(socket).expect("it is connected");
             // Our end may not have been sent yet when it was subtracted.
             assert!(left <= *last + 1, "{left} after {last}");

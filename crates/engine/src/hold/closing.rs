@@ -23,7 +23,7 @@ impl HoldRuntime {
     }
 
     /// Begins closing: nothing is opened or sent any more, except messages due until `end`.
-    pub(super) fn begin_closing<S: Sockets>(&mut self, now: Nanos, end: Nanos, sockets: &mut S) {
+    pub(super) fn begin_closing(&mut self, now: Nanos, end: Nanos, sockets: &mut dyn Sockets) {
         self.speak_until(end.min(now), now, sockets);
         self.closing_since = Some(now);
         self.stops_opening = true;
@@ -52,7 +52,7 @@ impl HoldRuntime {
         if has_more && self.closing < CLOSING_MAX { now } else { self.next_grace_end() }
     }
 
-    pub(super) fn close_some<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+    pub(super) fn close_some(&mut self, now: Nanos, sockets: &mut dyn Sockets) {
         for _ in 0..CLOSE_BATCH {
             if self.closing >= CLOSING_MAX || self.closing_next as usize >= self.connections.len() {
                 break;
@@ -84,7 +84,7 @@ impl HoldRuntime {
     }
 
     /// Gives up a connection that is not established yet.
-    fn abandon<S: Sockets>(&mut self, number: u32, sockets: &mut S) {
+    fn abandon(&mut self, number: u32, sockets: &mut dyn Sockets) {
         self.close_socket(number, sockets);
         let connection = self.get(number);
         (connection.phase, connection.more) = (Phase::Gone, None);
@@ -93,7 +93,7 @@ impl HoldRuntime {
     }
 
     /// Closes an established connection without a closing handshake.
-    fn drop_one<S: Sockets>(&mut self, number: u32, now: Nanos, sockets: &mut S) {
+    fn drop_one(&mut self, number: u32, now: Nanos, sockets: &mut dyn Sockets) {
         self.give_up_owed(number, now);
         let connection = &mut self.connections[number as usize];
         if connection.phase == Phase::Asks {
@@ -107,7 +107,7 @@ impl HoldRuntime {
     }
 
     /// Closes an idle connection as its protocol requires.
-    pub(super) fn close_one<S: Sockets>(&mut self, number: u32, now: Nanos, sockets: &mut S) {
+    pub(super) fn close_one(&mut self, number: u32, now: Nanos, sockets: &mut dyn Sockets) {
         let is_ws = self.job.protocol == Protocol::WebSocket;
         let connection = self.get(number);
         let is_sealed = connection.more.as_ref().is_some_and(|more| more.tls.is_some());
@@ -154,7 +154,7 @@ impl HoldRuntime {
         self.timers.insert(now + PART_WAIT, Wake::Part(number, since));
     }
 
-    pub(super) fn part<S: Sockets>(&mut self, number: u32, since: Nanos, now: Nanos, sockets: &mut S) {
+    pub(super) fn part(&mut self, number: u32, since: Nanos, now: Nanos, sockets: &mut dyn Sockets) {
         let connection = self.get(number);
         if connection.phase == Phase::Closes && connection.since == since {
             self.lose(number, metrics::Failure::Timeout, now, sockets);
@@ -165,7 +165,7 @@ impl HoldRuntime {
         self.close_deadlines.front().map_or(Nanos::NEVER, |(_, since)| since + self.close_wait())
     }
 
-    pub(super) fn look_at_closes<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+    pub(super) fn look_at_closes(&mut self, now: Nanos, sockets: &mut dyn Sockets) {
         while let Some((number, since)) = self.close_deadlines.front() {
             let connection = &self.connections[number as usize];
             let is_over = !connection.is_parting() || connection.since != since;
@@ -180,7 +180,7 @@ impl HoldRuntime {
     }
 
     /// Ends at once: remaining connections are closed.
-    pub(super) fn end<S: Sockets>(&mut self, sockets: &mut S) {
+    pub(super) fn end(&mut self, sockets: &mut dyn Sockets) {
         for number in 0..self.connections.len() as u32 {
             let connection = self.get(number);
             if connection.is_opening() {

@@ -20,7 +20,7 @@ fn key_of(number: u64, since: Nanos) -> u64 {
 }
 
 impl HoldRuntime {
-    pub(super) fn handle<S: Sockets>(&mut self, sockets: &mut S, event: Event<'_>) {
+    pub(super) fn handle(&mut self, sockets: &mut dyn Sockets, event: Event<'_>) {
         match event {
             Event::Received { socket, bytes, at } => {
                 let Some(number) = self.find(socket) else { return };
@@ -47,7 +47,7 @@ impl HoldRuntime {
         }
     }
 
-    fn connected<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
+    fn connected(&mut self, socket: Socket, at: Nanos, sockets: &mut dyn Sockets) {
         let Some(number) = self.find(socket) else { return };
         let Some(tls) = &self.job.tls else { return self.begin(number, at, sockets) };
         let mut flight = Vec::new();
@@ -63,7 +63,7 @@ impl HoldRuntime {
     }
 
     /// Bytes can be exchanged: the protocol begins.
-    fn begin<S: Sockets>(&mut self, number: u32, at: Nanos, sockets: &mut S) {
+    fn begin(&mut self, number: u32, at: Nanos, sockets: &mut dyn Sockets) {
         let own = self.segment.nth(u64::from(number));
         let (is_http, since) = (self.request.is_some(), self.get(number).since);
         let (mut line, mut first) = (self.job.line(key_of(own, since)), self.buffer());
@@ -91,7 +91,7 @@ impl HoldRuntime {
         }
     }
 
-    fn received<S: Sockets>(&mut self, number: u32, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
+    fn received(&mut self, number: u32, bytes: &mut [u8], at: Nanos, sockets: &mut dyn Sockets) {
         let connection = &mut self.connections[number as usize];
         let socket = connection.socket;
         let Some(session) = connection.more.as_mut().and_then(|more| more.tls.as_mut()) else {
@@ -125,7 +125,7 @@ impl HoldRuntime {
     }
 
     /// Handles decrypted bytes.
-    fn on_plaintext<S: Sockets>(&mut self, number: u32, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
+    fn on_plaintext(&mut self, number: u32, bytes: &mut [u8], at: Nanos, sockets: &mut dyn Sockets) {
         match (self.job.protocol, self.get(number).phase) {
             // Only WebSocket has a closing handshake to wait for.
             (_, Phase::Leaves) => return,
@@ -182,7 +182,7 @@ impl HoldRuntime {
     }
 
     /// Sends what the protocol itself replies. False when the connection is gone.
-    fn response_back<S: Sockets>(&mut self, number: u32, out: Vec<u8>, at: Nanos, sockets: &mut S) -> bool {
+    fn response_back(&mut self, number: u32, out: Vec<u8>, at: Nanos, sockets: &mut dyn Sockets) -> bool {
         let connection = self.get(number);
         let socket = connection.socket;
         // After a close frame nothing more is sent.
@@ -207,13 +207,13 @@ impl HoldRuntime {
     }
 
     /// Handles events; `is_clean`: nothing came after them. Returns what ends reading, if anything does.
-    fn take_news<S: Sockets>(
+    fn take_news(
         &mut self,
         number: u32,
         news: LineEvent,
         is_clean: bool,
         at: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) -> Option<ReadEnd> {
         let job = self.job.clone();
         let expects = job.messaging.as_ref().map_or(&Expects::Nothing, |messaging| &messaging.expects);
@@ -270,7 +270,7 @@ impl HoldRuntime {
     }
 
     /// An HTTP response is complete.
-    fn end_response<S: Sockets>(&mut self, number: u32, at: Nanos, sockets: &mut S) -> Option<ReadEnd> {
+    fn end_response(&mut self, number: u32, at: Nanos, sockets: &mut dyn Sockets) -> Option<ReadEnd> {
         let connection = self.get(number);
         let (status, stays) = connection.more().response.take().unwrap_or((0, false));
         connection.tidy();
@@ -285,7 +285,7 @@ impl HoldRuntime {
         (!stays && self.find(socket) == Some(number)).then_some(ReadEnd::Lost(Failure::ClosedEarly))
     }
 
-    fn peer_closed<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
+    fn peer_closed(&mut self, socket: Socket, at: Nanos, sockets: &mut dyn Sockets) {
         let Some(number) = self.find(socket) else { return };
         let connection = self.get(number);
         if connection.phase == Phase::Closes && self.job.protocol != Protocol::WebSocket {

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use driver::poll::PollDriver;
-use driver::{Clock, Driver, Kind};
+use driver::{ChosenDriver, Clock, Driver};
 use host::CpuTime;
 use pacing::{Nanos, Segment};
 use plan::Hold;
@@ -75,13 +74,8 @@ impl Holding {
         part: Option<HoldPart>,
         stop: &StopHandle,
     ) -> Result<Self, RunError> {
-        match options.driver.kind {
-            Kind::Poll => Self::start_on(plan, options, part, stop, PollDriver::new),
-            #[cfg(target_os = "linux")]
-            Kind::Uring => Self::start_on(plan, options, part, stop, driver::uring::UringDriver::new),
-            #[cfg(not(target_os = "linux"))]
-            Kind::Uring => Err(std::io::Error::from(std::io::ErrorKind::Unsupported).into()),
-        }
+        let kind = options.driver.kind;
+        Self::start_on(plan, options, part, stop, move |clock| ChosenDriver::new(kind, clock))
     }
 
     /// Starts a hold on remote workers.

@@ -64,7 +64,7 @@ impl HoldRuntime {
         first.min(again)
     }
 
-    pub(super) fn open_some<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+    pub(super) fn open_some(&mut self, now: Nanos, sockets: &mut dyn Sockets) {
         let before = self.unreported.counts.tried();
         for _ in 0..OPEN_BATCH.min(self.elsewhere.len() as u32) {
             if let Some((number, _)) = self.elsewhere.pop_front() {
@@ -102,7 +102,7 @@ impl HoldRuntime {
         }
     }
 
-    fn open_one<S: Sockets>(&mut self, number: u32, sockets: &mut S) {
+    fn open_one(&mut self, number: u32, sockets: &mut dyn Sockets) {
         let connection = &mut self.connections[number as usize];
         self.unreported.counts[HeldCounter::Retries] += u64::from(std::mem::replace(&mut connection.was_tried, true));
         self.unreported.counts[HeldCounter::Tried] += 1;
@@ -119,7 +119,7 @@ impl HoldRuntime {
     }
 
     /// Opens a connection that was counted, at the address whose turn it is.
-    fn open_again<S: Sockets>(&mut self, number: u32, sockets: &mut S) {
+    fn open_again(&mut self, number: u32, sockets: &mut dyn Sockets) {
         self.rotation.update();
         let turn = self.job.turn_of(self.segment.nth(u64::from(number)));
         // On loopback the whole handshake happens inside the call.
@@ -168,7 +168,7 @@ impl HoldRuntime {
     }
 
     /// The connection is established.
-    pub(super) fn established<S: Sockets>(&mut self, number: u32, now: Nanos, sockets: &mut S) {
+    pub(super) fn established(&mut self, number: u32, now: Nanos, sockets: &mut dyn Sockets) {
         let connection = &mut self.connections[number as usize];
         self.unreported.connect.record(now.since(connection.since).0);
         (connection.phase, connection.tries) = (Phase::Idle, 0);
@@ -202,7 +202,7 @@ impl HoldRuntime {
     }
 
     /// Checks deadlines: connections not established in time, missing responses, peers that do not close.
-    pub(super) fn look_at_deadlines<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+    pub(super) fn look_at_deadlines(&mut self, now: Nanos, sockets: &mut dyn Sockets) {
         if now < self.spared_until {
             return;
         }

@@ -218,7 +218,7 @@ pub(super) struct HoldRuntime {
 }
 
 impl HoldRuntime {
-    pub(super) fn new<S: Sockets>(job: Arc<HoldConfig>, segment: Segment, sockets: &mut S) -> Self {
+    pub(super) fn new(job: Arc<HoldConfig>, segment: Segment, sockets: &mut dyn Sockets) -> Self {
         let count = segment.count_of_first(job.connections) as u32;
         let templates =
             job.messaging.iter().flat_map(PreparedMessaging::all_frames).map(|frame| sockets.register(frame.clone()));
@@ -302,7 +302,7 @@ impl HoldRuntime {
     }
 
     /// Does everything that is due.
-    pub(super) fn turn<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+    pub(super) fn turn(&mut self, now: Nanos, sockets: &mut dyn Sockets) {
         if self.is_closing() {
             self.close_some(now, sockets);
         } else {
@@ -363,7 +363,7 @@ impl HoldRuntime {
     }
 
     /// Sends bytes of its own, sealed where there is TLS. False when the session is broken, and the connection gone.
-    pub(super) fn send_own<S: Sockets>(&mut self, number: u32, bytes: Vec<u8>, sockets: &mut S) -> bool {
+    pub(super) fn send_own(&mut self, number: u32, bytes: Vec<u8>, sockets: &mut dyn Sockets) -> bool {
         let mut sealed = self.buffer();
         let connection = &mut self.connections[number as usize];
         let socket = connection.socket;
@@ -387,20 +387,20 @@ impl HoldRuntime {
         true
     }
 
-    pub(super) fn send_raw<S: Sockets>(&mut self, socket: Socket, bytes: Vec<u8>, sockets: &mut S) {
+    pub(super) fn send_raw(&mut self, socket: Socket, bytes: Vec<u8>, sockets: &mut dyn Sockets) {
         self.unreported.counts[HeldCounter::BytesQueued] += bytes.len() as u64;
         sockets.send(socket, Outgoing::Lent(bytes));
     }
 
     /// Closes the connection here, and counts its failure.
-    pub(super) fn lose<S: Sockets>(&mut self, number: u32, failure: Failure, now: Nanos, sockets: &mut S) {
+    pub(super) fn lose(&mut self, number: u32, failure: Failure, now: Nanos, sockets: &mut dyn Sockets) {
         self.close_socket(number, sockets);
         self.gone(number, failure, now);
     }
 
     /// Closes the socket. Nothing more goes out: what the kernel has not taken by now it never will, and that is known
     /// to the byte.
-    pub(super) fn close_socket<S: Sockets>(&mut self, number: u32, sockets: &mut S) {
+    pub(super) fn close_socket(&mut self, number: u32, sockets: &mut dyn Sockets) {
         let socket = self.get(number).socket;
         let untaken = if sockets.unsent(socket) > 0 { sockets.stop_sending(socket) } else { 0 };
         sockets.close(socket);
@@ -426,7 +426,7 @@ impl HoldRuntime {
     }
 
     /// An established connection is lost; its peer was notified, and may close first.
-    pub(super) fn leave<S: Sockets>(&mut self, number: u32, failure: Failure, now: Nanos, sockets: &mut S) {
+    pub(super) fn leave(&mut self, number: u32, failure: Failure, now: Nanos, sockets: &mut dyn Sockets) {
         self.count_lost(number, failure, now);
         let connection = self.get(number);
         (connection.phase, connection.since, connection.is_ending) = (Phase::Leaves, now, false);

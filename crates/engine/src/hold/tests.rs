@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use driver::sim::{Faults, Network, SimDriver, SimSockets};
-use driver::{Driver, Event, Waker};
+use driver::sim::{Faults, Network, SimDriver};
+use driver::{Driver, Event, Sockets, Waker};
 use metrics::Held;
 use pacing::{Nanos, Random, Segment};
 use plan::{Flags, HoldFlags};
@@ -290,9 +290,7 @@ struct Alone {
 }
 
 impl Driver for Alone {
-    type Sockets = SimSockets;
-
-    fn sockets(&mut self) -> &mut SimSockets {
+    fn sockets(&mut self) -> &mut dyn Sockets {
         self.driver.sockets()
     }
 
@@ -304,7 +302,7 @@ impl Driver for Alone {
         self.driver.waker()
     }
 
-    fn wait(&mut self, until: Nanos, handle: impl FnMut(&mut SimSockets, Event<'_>)) -> Result<(), std::io::Error> {
+    fn wait(&mut self, until: Nanos, handle: impl FnMut(&mut dyn Sockets, Event<'_>)) -> Result<(), std::io::Error> {
         self.driver.wait(until, handle)?;
         self.network.next().expect("a wait ends");
         Ok(())

@@ -30,7 +30,7 @@ impl HoldRuntime {
     }
 
     /// Sends the messages whose turn it is.
-    pub(super) fn speak_some<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+    pub(super) fn speak_some(&mut self, now: Nanos, sockets: &mut dyn Sockets) {
         for _ in 0..SPEAK_BATCH {
             let intended = self.turn_at(self.turns);
             if intended > now {
@@ -41,14 +41,14 @@ impl HoldRuntime {
     }
 
     /// Takes all turns up to `end` now: the loop may have been late.
-    pub(super) fn speak_until<S: Sockets>(&mut self, end: Nanos, now: Nanos, sockets: &mut S) {
+    pub(super) fn speak_until(&mut self, end: Nanos, now: Nanos, sockets: &mut dyn Sockets) {
         while self.turn_at(self.turns) <= end {
             let intended = self.turn_at(self.turns);
             self.take_turn(intended, now, sockets);
         }
     }
 
-    fn take_turn<S: Sockets>(&mut self, intended: Nanos, now: Nanos, sockets: &mut S) {
+    fn take_turn(&mut self, intended: Nanos, now: Nanos, sockets: &mut dyn Sockets) {
         let number = (self.turns % u64::from(self.count)) as u32;
         self.turns += 1;
         match self.connections.get(number as usize) {
@@ -67,7 +67,7 @@ impl HoldRuntime {
     }
 
     /// A message is due: it is sent now, or when the response to the last one has come.
-    pub(super) fn due<S: Sockets>(&mut self, number: u32, intended: Nanos, now: Nanos, sockets: &mut S) {
+    pub(super) fn due(&mut self, number: u32, intended: Nanos, now: Nanos, sockets: &mut dyn Sockets) {
         self.count_due(intended, now);
         let connection = self.get(number);
         if connection.phase == Phase::Idle {
@@ -97,7 +97,7 @@ impl HoldRuntime {
         Some(self.turn_at(self.turns - back - (owed - 1) * count))
     }
 
-    pub(super) fn speak<S: Sockets>(&mut self, number: u32, intended: Nanos, now: Nanos, sockets: &mut S) {
+    pub(super) fn speak(&mut self, number: u32, intended: Nanos, now: Nanos, sockets: &mut dyn Sockets) {
         let job = self.job.clone();
         let turn = self.frame_turn;
         self.frame_turn = turn.wrapping_add(1);
@@ -138,7 +138,7 @@ impl HoldRuntime {
     }
 
     /// Sends a request of a custom protocol, as its connection writes it.
-    fn speak_custom<S: Sockets>(&mut self, number: u32, start: ExchangeStart<'_>, sockets: &mut S) {
+    fn speak_custom(&mut self, number: u32, start: ExchangeStart<'_>, sockets: &mut dyn Sockets) {
         let (job, mask, mut frame) = (self.job.clone(), self.mask(), self.buffer());
         let connection = self.get(number);
         let parked = connection.parked;
@@ -148,7 +148,7 @@ impl HoldRuntime {
     }
 
     /// A response is complete, and was checked.
-    pub(super) fn answered<S: Sockets>(&mut self, number: u32, is_good: bool, at: Nanos, sockets: &mut S) {
+    pub(super) fn answered(&mut self, number: u32, is_good: bool, at: Nanos, sockets: &mut dyn Sockets) {
         let connection = &mut self.connections[number as usize];
         self.unreported.response.record(at.since(connection.intended).0);
         self.unreported.service.record(at.since(connection.since).0);
@@ -158,7 +158,7 @@ impl HoldRuntime {
     }
 
     /// Nothing is awaited any more.
-    pub(super) fn spoken<S: Sockets>(&mut self, number: u32, at: Nanos, sockets: &mut S) {
+    pub(super) fn spoken(&mut self, number: u32, at: Nanos, sockets: &mut dyn Sockets) {
         let connection = self.get(number);
         (connection.phase, connection.since) = (Phase::Idle, Nanos::NEVER);
         if connection.is_ending {
@@ -185,7 +185,7 @@ impl HoldRuntime {
         self.timers.insert(until, Wake::Speak(number, until));
     }
 
-    pub(super) fn pause_over<S: Sockets>(&mut self, number: u32, until: Nanos, now: Nanos, sockets: &mut S) {
+    pub(super) fn pause_over(&mut self, number: u32, until: Nanos, now: Nanos, sockets: &mut dyn Sockets) {
         let connection = self.get(number);
         if connection.phase == Phase::Idle && connection.intended == until && !self.is_closing() {
             self.count_due(until, now);

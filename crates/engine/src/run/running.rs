@@ -10,8 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, SystemTime};
 
-use driver::poll::PollDriver;
-use driver::{Clock, Driver, Kind};
+use driver::{ChosenDriver, Clock, Driver};
 use host::{CpuTime, MachineTime};
 use metrics::Snapshot;
 use pacing::Nanos;
@@ -87,13 +86,8 @@ impl Running {
         if let Some(backend) = options.backend.clone() {
             return Self::start_remote(plan, options, &*backend, stop);
         }
-        match options.driver.kind {
-            Kind::Poll => Self::start_part_on(plan, options, part, stop, PollDriver::new),
-            #[cfg(target_os = "linux")]
-            Kind::Uring => Self::start_part_on(plan, options, part, stop, driver::uring::UringDriver::new),
-            #[cfg(not(target_os = "linux"))]
-            Kind::Uring => Err(std::io::Error::from(std::io::ErrorKind::Unsupported).into()),
-        }
+        let kind = options.driver.kind;
+        Self::start_part_on(plan, options, part, stop, move |clock| ChosenDriver::new(kind, clock))
     }
 
     /// Same as [`Running::start`], on any driver. `make` is called on the thread of the shard.

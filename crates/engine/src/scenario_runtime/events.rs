@@ -39,7 +39,7 @@ struct Cut {
 
 impl ScenarioRuntime {
     #[inline]
-    pub(crate) fn handle<S: Sockets>(&mut self, sockets: &mut S, event: Event<'_>) {
+    pub(crate) fn handle(&mut self, sockets: &mut dyn Sockets, event: Event<'_>) {
         match event {
             Event::Received { socket, bytes, at } => self.received(socket, bytes, at, sockets),
             Event::Connected { socket, at } => self.connected(socket, at, sockets),
@@ -54,7 +54,7 @@ impl ScenarioRuntime {
         self.advance_freed(sockets);
     }
 
-    fn connected<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
+    fn connected(&mut self, socket: Socket, at: Nanos, sockets: &mut dyn Sockets) {
         self.wake_at(at);
         let Some(connection) = self.pool.connections.find(socket) else { return };
         let (Phase::Connect { since, .. } | Phase::Prepare { since, .. }) = connection.phase else { return };
@@ -75,7 +75,7 @@ impl ScenarioRuntime {
 
     /// The connection carries one exchange at a time: its first is sent.
     #[inline]
-    pub(super) fn ready_alone<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
+    pub(super) fn ready_alone(&mut self, socket: Socket, at: Nanos, sockets: &mut dyn Sockets) {
         let Some(connection) = self.pool.connections.find(socket) else { return };
         let attempt = match connection.phase {
             Phase::Connect { attempt, .. } => Ok(attempt),
@@ -103,7 +103,7 @@ impl ScenarioRuntime {
         }
     }
 
-    fn received<S: Sockets>(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
+    fn received(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut dyn Sockets) {
         self.wake_at(at);
         let Some(connection) = self.pool.connections.find(socket) else { return };
         self.unreported.counts[Counter::BytesReceived] += bytes.len() as u64;
@@ -116,7 +116,7 @@ impl ScenarioRuntime {
 
     /// Handles decrypted bytes.
     #[inline]
-    pub(super) fn received_plain<S: Sockets>(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
+    pub(super) fn received_plain(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut dyn Sockets) {
         let Some(connection) = self.pool.connections.find(socket) else { return };
         let phase = connection.phase;
         match phase {
@@ -136,13 +136,13 @@ impl ScenarioRuntime {
     }
 
     #[inline]
-    pub(super) fn received_in<S: Sockets>(
+    pub(super) fn received_in(
         &mut self,
         phase: Phase,
         socket: Socket,
         bytes: &[u8],
         at: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         match phase {
             Phase::Response { attempt } => match self.receive(attempt, bytes, at) {
@@ -211,7 +211,7 @@ impl ScenarioRuntime {
         }
     }
 
-    pub(super) fn peer_closed<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
+    pub(super) fn peer_closed(&mut self, socket: Socket, at: Nanos, sockets: &mut dyn Sockets) {
         if self.in_flight.records {
             self.record_begun(socket);
         }
@@ -279,7 +279,7 @@ impl ScenarioRuntime {
     }
 
     /// The peer has ended the connection while a response was awaited on it.
-    fn end_cut_attempt<S: Sockets>(&mut self, key: Key, cut: Cut, at: Nanos, sockets: &mut S) {
+    fn end_cut_attempt(&mut self, key: Key, cut: Cut, at: Nanos, sockets: &mut dyn Sockets) {
         let is_cut = !cut.is_reused && cut.ending == Some(Ending::BeforeAnswer);
         self.unreported.counts[Counter::CutOff] += u64::from(is_cut);
         match cut.ending {
@@ -290,7 +290,7 @@ impl ScenarioRuntime {
     }
 
     /// A socket has failed, with what it left.
-    fn failed<S: Sockets>(&mut self, socket: Socket, error: SocketError, left: Left, at: Nanos, sockets: &mut S) {
+    fn failed(&mut self, socket: Socket, error: SocketError, left: Left, at: Nanos, sockets: &mut dyn Sockets) {
         let untaken = left.untaken;
         if self.in_flight.records {
             self.record_begun(socket);

@@ -160,13 +160,13 @@ impl Attempt {
 
 impl ScenarioRuntime {
     #[inline]
-    pub(super) fn begin_exchange<S: Sockets>(
+    pub(super) fn begin_exchange(
         &mut self,
         user: u32,
         step: u32,
         intended: Nanos,
         taken_up: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         if self.users.budget_lease.is_some() && !self.may_start() {
             return self.skip_over_budget(step, intended);
@@ -190,13 +190,13 @@ impl ScenarioRuntime {
 
     /// Begins an exchange that was counted when it was due.
     #[inline]
-    pub(super) fn begin_due<S: Sockets>(
+    pub(super) fn begin_due(
         &mut self,
         user: u32,
         step: u32,
         intended: Nanos,
         taken_up: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         let exchange = Exchange::new(user, step, intended, taken_up, self.instants.counts_from);
         if !self.in_flight.is_simple {
@@ -208,7 +208,7 @@ impl ScenarioRuntime {
 
     /// The same where its request may be dynamic. Separate, so that the loads of one plain request do not pay for it.
     #[inline(never)]
-    fn begin_dynamic<S: Sockets>(&mut self, mut exchange: Exchange, sockets: &mut S) {
+    fn begin_dynamic(&mut self, mut exchange: Exchange, sockets: &mut dyn Sockets) {
         let (user, step) = (exchange.user, exchange.step);
         let part = self.users.programs.part(user);
         match self.step_for(user, step, part, sockets) {
@@ -224,7 +224,7 @@ impl ScenarioRuntime {
     }
 
     /// Begins an attempt: on the user's own connection when it has one, else on a new one.
-    pub(super) fn try_exchange<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
+    pub(super) fn try_exchange(&mut self, key: Key, sockets: &mut dyn Sockets) {
         if self.pool.sharing.is_some() && !self.gets_connection(key) {
             return;
         }
@@ -334,7 +334,7 @@ impl ScenarioRuntime {
         }
     }
 
-    pub(super) fn attempt_due<S: Sockets>(&mut self, index: u32, now: Nanos, sockets: &mut S) {
+    pub(super) fn attempt_due(&mut self, index: u32, now: Nanos, sockets: &mut dyn Sockets) {
         let armed = &mut self.in_flight.armed[index as usize];
         if *armed > now {
             // An entry that an earlier one has replaced.
@@ -346,7 +346,7 @@ impl ScenarioRuntime {
 
     /// The attempt at this position has timed out, unless a later deadline has replaced the one that fired. What came
     /// before the deadline is read first: while the loop was stalled, the response may have come.
-    pub(super) fn expire<S: Sockets>(&mut self, index: u32, now: Nanos, sockets: &mut S) {
+    pub(super) fn expire(&mut self, index: u32, now: Nanos, sockets: &mut dyn Sockets) {
         let read_until = self.instants.read_until;
         let Some((key, attempt)) = self.in_flight.attempts.at_index(index) else { return };
         if attempt.deadline > now {
@@ -435,12 +435,12 @@ impl ScenarioRuntime {
     }
 
     /// The connection is established: the request is sent.
-    pub(super) fn send_request<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
+    pub(super) fn send_request(&mut self, key: Key, sockets: &mut dyn Sockets) {
         self.send_whole(key, true, sockets);
     }
 
     /// Sends the whole request. `may_wait`: its body may wait for a 100 of the server.
-    fn send_whole<S: Sockets>(&mut self, key: Key, may_wait: bool, sockets: &mut S) {
+    fn send_whole(&mut self, key: Key, may_wait: bool, sockets: &mut dyn Sockets) {
         let Some(attempt) = self.in_flight.attempts.find(key) else { return };
         let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return };
         let step = &self.in_flight.steps[exchange.step as usize];
@@ -477,13 +477,13 @@ impl ScenarioRuntime {
         }
     }
 
-    fn send_request_sealed<S: Sockets>(
+    fn send_request_sealed(
         &mut self,
         key: Key,
         socket: Socket,
         step: usize,
         is_measured: bool,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         let begins = self.handed_to(socket);
         let Some(sent) = self.send_sealed(socket, step, sockets) else { return };

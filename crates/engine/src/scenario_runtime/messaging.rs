@@ -49,7 +49,7 @@ pub(super) struct MessagingState {
 }
 
 impl MessagingState {
-    pub(super) fn new<S: Sockets>(work: &ScenarioConfig, sockets: &mut S) -> Self {
+    pub(super) fn new(work: &ScenarioConfig, sockets: &mut dyn Sockets) -> Self {
         let mut of_step = |messaging: &PreparedMessaging| {
             messaging.all_frames().map(|frame| sockets.register(frame.clone())).collect()
         };
@@ -118,7 +118,7 @@ impl ScenarioRuntime {
     }
 
     /// Begins the protocol on an established connection of messages. False when there is no handshake left to make.
-    pub(super) fn begin_messaging<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) -> bool {
+    pub(super) fn begin_messaging(&mut self, socket: Socket, sockets: &mut dyn Sockets) -> bool {
         let protocol = self.protocol_of(socket);
         let steps = self.work.steps.clone();
         let messaging = self.opening_of(socket, &steps);
@@ -158,7 +158,7 @@ impl ScenarioRuntime {
 
     /// The kernel has taken a message without a response.
     #[cold]
-    pub(super) fn message_taken<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
+    pub(super) fn message_taken(&mut self, socket: Socket, sockets: &mut dyn Sockets) {
         if sockets.unsent(socket) > 0 {
             return;
         }
@@ -181,7 +181,7 @@ impl ScenarioRuntime {
 
     /// Bytes on a connection of messages.
     #[cold]
-    pub(super) fn converse<S: Sockets>(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
+    pub(super) fn converse(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut dyn Sockets) {
         let Some(from) = self.agree(socket, bytes, at, sockets) else { return };
         if bytes.is_empty() {
             // Only a datagram may be empty, and none of ours has such a response.
@@ -222,7 +222,7 @@ impl ScenarioRuntime {
 
     /// Handles the handshake: until it is complete, nothing else comes. Returns how many bytes that took; `None` when
     /// nothing after them is to be read.
-    fn agree<S: Sockets>(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut S) -> Option<usize> {
+    fn agree(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut dyn Sockets) -> Option<usize> {
         let connection = self.pool.connections.find(socket)?;
         if !matches!(connection.phase, Phase::Connect { .. } | Phase::Prepare { .. }) {
             return Some(0);
@@ -266,13 +266,13 @@ impl ScenarioRuntime {
 
     /// Handles an event of a connection that carries one exchange at a time. `is_clean`: nothing came after it. Returns
     /// what ends reading, if anything does.
-    fn handle_alone<S: Sockets>(
+    fn handle_alone(
         &mut self,
         socket: Socket,
         said: &ConnectionEvent<'_>,
         is_clean: bool,
         at: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) -> Option<End> {
         match *said {
             ConnectionEvent::Message { .. } | ConnectionEvent::Pong => self.handle_message(socket, said, at, sockets),
@@ -319,7 +319,7 @@ impl ScenarioRuntime {
 
     /// These bytes were not requested: what follows them could not be told apart from a response.
     #[cold]
-    fn handle_unasked<S: Sockets>(&mut self, socket: Socket, phase: Phase, sockets: &mut S) -> Option<End> {
+    fn handle_unasked(&mut self, socket: Socket, phase: Phase, sockets: &mut dyn Sockets) -> Option<End> {
         if let Phase::Idle { user } = phase {
             let origin = self.origin_of(socket);
             self.forget_own(user, origin, socket);
@@ -331,7 +331,7 @@ impl ScenarioRuntime {
 
     /// A message, ping or pong: the response of the attempt that has the connection, when it awaits that, and had sent
     /// its message before this came.
-    fn handle_message<S: Sockets>(&mut self, socket: Socket, said: &ConnectionEvent<'_>, at: Nanos, sockets: &mut S) {
+    fn handle_message(&mut self, socket: Socket, said: &ConnectionEvent<'_>, at: Nanos, sockets: &mut dyn Sockets) {
         let is_measured = u64::from(at >= self.instants.measured_from);
         let mut is_message = 0;
         if let ConnectionEvent::Message { length, .. } = said {
@@ -384,7 +384,7 @@ impl ScenarioRuntime {
 
     /// All that came was read: sends the replies of the protocol itself, and drops the connection when its peer ended
     /// it or broke its rules.
-    fn response_back<S: Sockets>(&mut self, socket: Socket, end: Option<End>, at: Nanos, sockets: &mut S) {
+    fn response_back(&mut self, socket: Socket, end: Option<End>, at: Nanos, sockets: &mut dyn Sockets) {
         let Some(connection) = self.pool.connections.find(socket).filter(|one| one.phase != Phase::Close) else {
             return;
         };
@@ -437,7 +437,7 @@ impl ScenarioRuntime {
 
     /// The exchange is over; its connection waits for the next one, unless each has its own. `is_clean`: nothing came
     /// after the response.
-    fn end_message<S: Sockets>(&mut self, key: Key, outcome: Outcome, is_clean: bool, now: Nanos, sockets: &mut S) {
+    fn end_message(&mut self, key: Key, outcome: Outcome, is_clean: bool, now: Nanos, sockets: &mut dyn Sockets) {
         let Some(attempt) = self.in_flight.attempts.find(key) else { return };
         attempt.first_byte = attempt.first_byte.min(now);
         let socket = attempt.socket;

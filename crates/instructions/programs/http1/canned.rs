@@ -121,9 +121,7 @@ impl Sockets for CannedSockets {
 }
 
 impl Driver for Canned {
-    type Sockets = CannedSockets;
-
-    fn sockets(&mut self) -> &mut CannedSockets {
+    fn sockets(&mut self) -> &mut dyn Sockets {
         &mut self.sockets
     }
 
@@ -138,7 +136,7 @@ impl Driver for Canned {
     fn wait(
         &mut self,
         until: Nanos,
-        mut handle: impl FnMut(&mut CannedSockets, Event<'_>),
+        mut handle: impl FnMut(&mut dyn Sockets, Event<'_>),
     ) -> Result<(), std::io::Error> {
         if self.sockets.next.is_empty() {
             self.sockets.now = until.0;

@@ -17,21 +17,25 @@ pub struct Absent {
 
 impl Absent {
     /// Whether there is none.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         !self.want_body() && self.headers.is_empty()
     }
 
     /// Whether the body is checked.
+    #[inline]
     pub(super) fn want_body(&self) -> bool {
         !self.bodies.is_empty() || !self.json.is_empty()
     }
 
     /// Checks a text; the error is what it should not have.
+    #[inline]
     pub(super) fn check_text(&self, body: &[u8]) -> Result<(), String> {
         refuse(self.bodies.iter().find(|check| check.holds(body)), "body")
     }
 
     /// Checks JSON; the error is what it should not have.
+    #[inline]
     pub(super) fn check_json(&self, body: &[u8]) -> Result<(), String> {
         for check in &self.json {
             match check.holds(body) {

@@ -34,6 +34,7 @@ pub enum CheckOf {
 
 impl CheckOf {
     /// Whether the body must be kept.
+    #[inline]
     pub(crate) fn wants_body(&self) -> bool {
         matches!(self, Self::Body | Self::Json | Self::Size(_))
     }

@@ -29,6 +29,7 @@ struct Magnitude {
 
 impl Magnitude {
     /// Parses a number of RFC 8259, without its sign. `None`: it is invalid, or doubles are exact enough for it.
+    #[inline]
     fn beyond_doubles(text: &[u8]) -> Option<Self> {
         let (whole, rest) = digits_of(text);
         let (fraction, rest) = match rest.strip_prefix(b".") {
@@ -50,11 +51,13 @@ impl Magnitude {
     }
 }
 
+#[inline]
 fn digits_of(text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(text.iter().take_while(|byte| byte.is_ascii_digit()).count())
 }
 
 /// The exponent of a number; 0 without one. Beyond 64 bits all are the same.
+#[inline]
 fn exponent_of(text: &[u8]) -> Option<i64> {
     let Some((b'e' | b'E', rest)) = text.split_first() else { return text.is_empty().then_some(0) };
     let (is_negative, rest) = match rest.split_first() {
@@ -71,6 +74,7 @@ fn exponent_of(text: &[u8]) -> Option<i64> {
 }
 
 /// The numbers beyond doubles in a text, without their signs, with their positions. Those between `quotes` are text.
+#[inline]
 fn beyond_doubles(text: &[u8], quotes: &[u8]) -> Vec<(Range<usize>, Magnitude)> {
     let mut found = Vec::new();
     let (mut at, mut is_word) = (0, false);
@@ -93,6 +97,7 @@ fn beyond_doubles(text: &[u8], quotes: &[u8]) -> Vec<(Range<usize>, Magnitude)> 
 }
 
 /// The position after the quote that ends what begins at `at`.
+#[inline]
 fn end_of_quoted(text: &[u8], at: usize) -> usize {
     let mut from = at + 1;
     while let Some(next) = memchr::memchr2(text[at], b'\\', &text[from.min(text.len())..]) {
@@ -112,6 +117,7 @@ pub(super) struct NumberStandIns {
 
 impl NumberStandIns {
     /// The stand-ins for a check of this path, compared with this text.
+    #[inline]
     pub(super) fn new(path: &str, wanted: &str) -> Self {
         let found = [beyond_doubles(path.as_bytes(), b"'\""), beyond_doubles(wanted.as_bytes(), b"\"")];
         let mut known: Vec<Magnitude> = found.into_iter().flatten().map(|(_, magnitude)| magnitude).collect();
@@ -121,15 +127,18 @@ impl NumberStandIns {
     }
 
     /// A path with stand-ins. Its texts are in quotes of either kind.
+    #[inline]
     pub(super) fn replace_in_path<'a>(&self, path: &'a str) -> Cow<'a, str> {
         self.replace_text(path, b"'\"")
     }
 
     /// A JSON text with stand-ins.
+    #[inline]
     pub(super) fn replace_in_text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.replace_text(text, b"\"")
     }
 
+    #[inline]
     fn replace_text<'a>(&self, text: &'a str, quotes: &[u8]) -> Cow<'a, str> {
         match self.replace(text.as_bytes(), &beyond_doubles(text.as_bytes(), quotes)) {
             Cow::Borrowed(_) => Cow::Borrowed(text),
@@ -138,10 +147,12 @@ impl NumberStandIns {
     }
 
     /// A body with stand-ins.
+    #[inline]
     pub(super) fn replace_in<'a>(&self, body: &'a Large<'_>) -> Cow<'a, [u8]> {
         self.replace(body.body, &body.found)
     }
 
+    #[inline]
     fn replace<'a>(&self, text: &'a [u8], found: &[(Range<usize>, Magnitude)]) -> Cow<'a, [u8]> {
         if found.is_empty() {
             return Cow::Borrowed(text);
@@ -185,6 +196,7 @@ pub(super) struct Large<'a> {
 
 impl<'a> Large<'a> {
     /// `None`: doubles are exact enough for all its numbers.
+    #[inline]
     pub(super) fn new(body: &'a [u8]) -> Option<Self> {
         let found = beyond_doubles(body, b"\"");
         (!found.is_empty()).then_some(Self { body, found })

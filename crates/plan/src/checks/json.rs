@@ -111,11 +111,13 @@ impl JsonCheck {
     ///
     /// # Errors
     /// The body is no JSON.
+    #[inline]
     pub fn holds(&self, body: &[u8]) -> Result<bool, serde_json::Error> {
         Self::first_unmet(std::slice::from_ref(self), body).map(|unmet| unmet.is_none())
     }
 
     /// The first of these checks that a body does not meet, and what came instead.
+    #[inline]
     pub(super) fn first_unmet<'a>(
         checks: &'a [Self],
         body: &[u8],
@@ -138,6 +140,7 @@ impl JsonCheck {
         Ok(None)
     }
 
+    #[inline]
     fn is_met(&self, value: &Value) -> bool {
         let found = self.path.query(value);
         if let Some(Wanted::Count(relation, wanted)) = &self.wanted {
@@ -154,6 +157,7 @@ impl JsonCheck {
     }
 
     /// The number of matches, or of the items of the one that a path can match.
+    #[inline]
     fn count(&self, found: &NodeList<'_>) -> Option<u64> {
         let count = match (self.is_singular, found.first()) {
             (true, Some(Value::Array(items))) => items.len(),
@@ -165,6 +169,7 @@ impl JsonCheck {
     }
 
     /// What came where the check is not met.
+    #[inline]
     fn found(&self, value: &Value) -> String {
         let found = self.path.query(value);
         match (&self.wanted, found.first()) {
@@ -300,6 +305,7 @@ fn is_singular(path: &str) -> bool {
 }
 
 /// Whether a text has this piece, or a list this item.
+#[inline]
 fn contains(one: &Value, wanted: &Value) -> bool {
     match (one, wanted) {
         (Value::String(text), Value::String(piece)) => text.contains(piece.as_str()),
@@ -309,6 +315,7 @@ fn contains(one: &Value, wanted: &Value) -> bool {
 }
 
 /// A value as a pattern sees it: texts without quotes.
+#[inline]
 fn text_of_value(value: &Value) -> Cow<'_, str> {
     match value {
         Value::String(text) => Cow::Borrowed(text),
@@ -324,6 +331,7 @@ fn literal_of(text: &str, number_stand_ins: &NumberStandIns) -> Option<Value> {
     serde_json::from_slice(number_stand_ins.replace_in_text(text).as_bytes()).ok()
 }
 
+#[inline]
 fn compare(one: &Value, relation: Relation, other: &Value) -> bool {
     let order = match (one, other) {
         (Value::Number(one), Value::Number(other)) => order_of(one, other),
@@ -335,6 +343,7 @@ fn compare(one: &Value, relation: Relation, other: &Value) -> bool {
 
 impl Relation {
     /// Whether two values of this order compare like this.
+    #[inline]
     fn holds(self, order: Ordering) -> bool {
         match self {
             Self::Equal => order.is_eq(),
@@ -348,11 +357,13 @@ impl Relation {
 }
 
 /// Doubles are exact here: larger numbers have stand-ins.
+#[inline]
 fn order_of(one: &Number, other: &Number) -> Option<Ordering> {
     one.as_f64()?.partial_cmp(&other.as_f64()?)
 }
 
 /// Numbers in lists and objects are compared like others.
+#[inline]
 fn is_same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => order_of(one, other) == Some(Ordering::Equal),

@@ -43,6 +43,7 @@ pub(super) fn segments(path: &str) -> Option<Vec<Segment>> {
 ///
 /// # Errors
 /// The text is no JSON.
+#[inline]
 pub(super) fn find(text: &[u8], segments: &[Segment]) -> Result<Option<Value>, serde_json::Error> {
     let mut reader = serde_json::Deserializer::from_slice(text);
     let found = Walk(segments).deserialize(&mut reader)?;

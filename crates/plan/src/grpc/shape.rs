@@ -63,6 +63,7 @@ impl Shape {
         Self { messages }
     }
 
+    #[inline]
     fn field(&self, message: u32, number: u32) -> Option<Field> {
         let fields = &self.messages[message as usize];
         fields.binary_search_by_key(&number, |field| field.number).ok().map(|at| fields[at])
@@ -134,6 +135,7 @@ impl Default for ShapeReader {
 
 impl ShapeReader {
     /// Begins a message.
+    #[inline]
     pub fn begin(&mut self) {
         self.levels.clear();
         self.levels.push(Level { end: None, message: Some(0), group: None });
@@ -144,6 +146,7 @@ impl ShapeReader {
     ///
     /// # Errors
     /// The bytes do not fit the shape.
+    #[inline]
     pub fn handle(&mut self, shape: &Shape, input: &[u8]) -> Result<(), Misfit> {
         let mut rest = input;
         while !rest.is_empty() {
@@ -175,11 +178,13 @@ impl ShapeReader {
     ///
     /// # Errors
     /// The message is truncated.
+    #[inline]
     pub fn end(&self) -> Result<(), Misfit> {
         if self.levels.len() == 1 && self.awaits == TAG { Ok(()) } else { Err(Misfit) }
     }
 
     /// Leaves the containers that are complete.
+    #[inline]
     fn close(&mut self) -> Result<(), Misfit> {
         match self.awaits {
             Awaits::Text { left: 0 } if self.carried > 0 => return Err(Misfit),
@@ -200,6 +205,7 @@ impl ShapeReader {
         Ok(())
     }
 
+    #[inline]
     fn byte(&mut self, shape: &Shape, byte: u8) -> Result<(), Misfit> {
         let is_last = byte & 0x80 == 0;
         match self.awaits {
@@ -230,6 +236,7 @@ impl ShapeReader {
         Ok(())
     }
 
+    #[inline]
     fn tag(&mut self, shape: &Shape, tag: u64) -> Result<(), Misfit> {
         let (number, wire_type) = (u32::try_from(tag >> 3).map_err(|_| Misfit)?, tag & 7);
         if number == 0 || number > NUMBER_MAX {
@@ -259,6 +266,7 @@ impl ShapeReader {
         Ok(())
     }
 
+    #[inline]
     fn open(&mut self, message: Option<u32>, group: Option<u32>, end: Option<u64>) -> Result<(), Misfit> {
         if self.levels.len() > DEPTH_MAX {
             return Err(Misfit);
@@ -269,6 +277,7 @@ impl ShapeReader {
     }
 
     /// Handles the length of a value, which begins with the next byte.
+    #[inline]
     fn length(&mut self, length: u64, field: Option<Field>) -> Result<(), Misfit> {
         let end = self.at + 1 + length;
         let outer = self.levels.last().and_then(|level| level.end);
@@ -292,6 +301,7 @@ impl ShapeReader {
     }
 
     /// Handles text; characters may be split.
+    #[inline]
     fn text(&mut self, bytes: &[u8]) -> Result<(), Misfit> {
         let mut rest = bytes;
         while self.carried > 0
@@ -319,12 +329,14 @@ impl ShapeReader {
 }
 
 /// Counts one more byte of a varint; in the last possible one only one bit is allowed.
+#[inline]
 fn one_more(taken: u8, byte: u8) -> Result<u8, Misfit> {
     let is_too_large = taken >= VARINT_BYTES_MAX || (taken == VARINT_BYTES_MAX - 1 && byte > 1);
     if is_too_large { Err(Misfit) } else { Ok(taken + 1) }
 }
 
 /// Adds seven bits to a number below 2^35, which is enough for tags and lengths; zeros may follow.
+#[inline]
 fn more(value: u64, taken: u8, byte: u8) -> Result<u64, Misfit> {
     let bits = u64::from(byte & 0x7f);
     if taken >= VARINT_BYTES_MAX || (taken >= 5 && bits != 0) {

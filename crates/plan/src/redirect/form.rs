@@ -107,6 +107,7 @@ impl Form {
     }
 
     /// The beginning of the chain.
+    #[inline]
     pub fn begin(&self) -> ChainPosition {
         ChainPosition {
             url: self.url.clone(),
@@ -118,6 +119,7 @@ impl Form {
     }
 
     /// The same for a chain that begins at another path of the same origin.
+    #[inline]
     pub fn begin_at(&self, path: &str) -> ChainPosition {
         let begin = self.begin();
         let url = self.url.join(path.as_bytes(), self.path_as_is).unwrap_or_else(|| self.url.clone());
@@ -125,11 +127,13 @@ impl Form {
     }
 
     /// Whether the user wrote a field of this name. `name`: in lower case.
+    #[inline]
     pub(crate) fn has(&self, name: &str) -> bool {
         self.fields.iter().any(|field| matches!(field, Field::Plain(plain, _) if plain.eq_ignore_ascii_case(name)))
     }
 
     /// The request for a position. `trusts_others`: secrets are sent to other hosts too.
+    #[inline]
     pub(crate) fn request(&self, at: &ChainPosition, trusts_others: bool) -> Request {
         let is_home = at.url.place() == self.url.place();
         let is_trusted = trusts_others || is_home;
@@ -204,6 +208,7 @@ impl Form {
     }
 
     /// The cookies for a position: those of files for its host, then those that the user wrote.
+    #[inline]
     fn cookies_for(&self, at: &ChainPosition, host: Option<&[u8]>, written: Option<&[u8]>) -> Vec<Vec<u8>> {
         let host = host.and_then(|host| std::str::from_utf8(host).ok()).map(without_port);
         let host = host.unwrap_or_else(|| at.url.host());
@@ -212,6 +217,7 @@ impl Form {
         cookies
     }
 
+    #[inline]
     fn authorization(&self, at: &ChainPosition) -> Option<String> {
         if let Some(bearer) = &self.bearer {
             return Some(format!("Bearer {bearer}"));

@@ -5,6 +5,7 @@ use crate::Value;
 use crate::pattern::SlotContext;
 
 /// Writes a value into its place.
+#[inline]
 pub(super) fn write_escaped(value: &Value, place: SlotContext, out: &mut Vec<u8>) -> Result<(), NotFilled> {
     match place {
         SlotContext::JsonValue => value.write_json(out),
@@ -35,6 +36,7 @@ fn with_text(value: &Value, write: impl FnOnce(&str)) {
 }
 
 /// Whether a byte is unreserved (RFC 3986, 2.3).
+#[inline]
 fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
@@ -51,6 +53,7 @@ fn write_percent(text: &str, is_plain: impl Fn(u8) -> bool, out: &mut Vec<u8>) {
 }
 
 /// The form encoding of browsers: a blank is a plus.
+#[inline]
 fn write_form(text: &str, out: &mut Vec<u8>) {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'*' | b'-' | b'.' | b'_');
     for (number, word) in text.split(' ').enumerate() {
@@ -62,6 +65,7 @@ fn write_form(text: &str, out: &mut Vec<u8>) {
 }
 
 /// The content between the quotes of a JSON string (RFC 8259, 7).
+#[inline]
 fn write_json_inside(text: &str, out: &mut Vec<u8>) {
     let mut quoted = Vec::with_capacity(text.len() + 2);
     Value::text(text).write_json(&mut quoted);

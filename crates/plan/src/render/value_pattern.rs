@@ -34,6 +34,7 @@ impl ValuePattern {
     }
 
     /// Its rendering, if it has one.
+    #[inline]
     pub(crate) fn rendering(&self) -> Option<&Rendering> {
         match self {
             Self::Constant(_) => None,

@@ -13,6 +13,7 @@ impl Value {
 
     /// The number that JavaScript makes of it; `None` where it makes none, and of nothing, of an empty text and of
     /// lists and objects.
+    #[inline]
     pub fn to_number(&self) -> Option<f64> {
         let number = match self {
             Self::Null => return None,
@@ -47,6 +48,7 @@ impl Value {
 }
 
 /// What JavaScript takes for space: it differs from Unicode's in two characters.
+#[inline]
 pub fn is_space(each: char) -> bool {
     const NEXT_LINE: char = '\u{85}';
     const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -54,6 +56,7 @@ pub fn is_space(each: char) -> bool {
 }
 
 /// The number that JavaScript reads in a text: 0 in an empty one, NaN where it finds none.
+#[inline]
 pub fn number_of_text(text: &str) -> f64 {
     const PREFIXES: [(&str, &str, u32); 3] = [("0x", "0X", 16), ("0o", "0O", 8), ("0b", "0B", 2)];
     let text = text.trim_matches(is_space);
@@ -74,6 +77,7 @@ pub fn number_of_text(text: &str) -> f64 {
 }
 
 /// Digits of a power of two. Those that a double cannot represent are rounded to even.
+#[inline]
 fn with_radix(digits: &str, radix: u32) -> f64 {
     if digits.is_empty() || !digits.chars().all(|digit| digit.is_digit(radix)) {
         return f64::NAN;

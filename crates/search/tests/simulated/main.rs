@@ -18,7 +18,7 @@ use simulated_network::Wanted;
 /// Fixed, so that a failure can be reproduced.
 const SEEDS: u64 = 50;
 /// The number of seeds, unless the tests run at full length.
-const SEEDS_FEW: u64 = 10;
+const SEEDS_FEW: u64 = 6;
 /// Nine in ten must be right; with few seeds, which cannot distinguish nine from eight in ten, eight.
 const HITS_SHARE: f64 = 0.9;
 const HITS_SHARE_FEW: f64 = 0.8;

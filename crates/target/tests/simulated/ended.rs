@@ -4,7 +4,6 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use driver::sim::SimSockets;
 use driver::{Event, Outgoing, Socket, Sockets};
 use engine::Finished;
 use metrics::{Class, Failure, Measure};
@@ -37,7 +36,7 @@ struct Server {
 }
 
 impl OwnServer for Server {
-    fn handle(&mut self, sockets: &mut SimSockets, event: Event<'_>) {
+    fn handle(&mut self, sockets: &mut dyn Sockets, event: Event<'_>) {
         match event {
             Event::Received { socket, bytes, at } => {
                 let (came, answered) = self.connections.entry((socket.index, socket.generation)).or_default();
@@ -64,7 +63,7 @@ impl OwnServer for Server {
         }
     }
 
-    fn turn(&mut self, now: Nanos, sockets: &mut SimSockets) -> Nanos {
+    fn turn(&mut self, now: Nanos, sockets: &mut dyn Sockets) -> Nanos {
         let end = self.end;
         self.ends.retain(|(at, socket)| {
             match end {

@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use driver::sim::SimSockets;
 use driver::{Event, Outgoing, Sockets};
 use metrics::{Class, Measure};
 use plan::Flags;
@@ -34,7 +33,7 @@ struct Server {
 }
 
 impl OwnServer for Server {
-    fn handle(&mut self, sockets: &mut SimSockets, event: Event<'_>) {
+    fn handle(&mut self, sockets: &mut dyn Sockets, event: Event<'_>) {
         match event {
             Event::Received { socket, bytes, .. } => {
                 let own = self.connections.entry((socket.index, socket.generation)).or_default();

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 
-use driver::sim::{Faults, Host, Network, SimDriver, SimSockets};
+use driver::sim::{Faults, Host, Network, SimDriver};
 use driver::{Driver, Event, ListenOptions, OpenOptions, Outgoing, Peer, Socket, SocketKind, Sockets};
 use engine::{Finished, Interval, SteppedRun, StopHandle};
 use pacing::Nanos;
@@ -102,7 +102,7 @@ impl Caller {
         let now = self.driver.now();
         let until = self.calls.iter_mut().map(|call| call.act(now, self.driver.sockets())).min();
         let calls = &mut self.calls;
-        let handle = |sockets: &mut SimSockets, event: Event<'_>| {
+        let handle = |sockets: &mut dyn Sockets, event: Event<'_>| {
             let (Event::Connected { socket, .. } | Event::Received { socket, .. } | Event::PeerClosed { socket, .. }) =
                 event
             else {
@@ -124,7 +124,7 @@ impl Caller {
 
 impl Call {
     /// Does what is due now; returns when it has to act again.
-    fn act(&mut self, now: Nanos, sockets: &mut SimSockets) -> Nanos {
+    fn act(&mut self, now: Nanos, sockets: &mut dyn Sockets) -> Nanos {
         if self.at <= now && now < self.leaves && self.socket.is_none() {
             let options = OpenOptions { kind: SocketKind::Stream, to: Peer::Ip(address()), from: None, no_delay: true };
             self.socket = Some(sockets.open(&options).expect("a socket"));
@@ -152,7 +152,7 @@ impl Call {
         self.leaves.min(again).min(later).min(reads)
     }
 
-    fn connected(&mut self, socket: Socket, sockets: &mut SimSockets) {
+    fn connected(&mut self, socket: Socket, sockets: &mut dyn Sockets) {
         sockets.send(socket, Outgoing::Lent(self.request.clone().into_bytes()));
         if self.half_closes {
             sockets.shutdown(socket);
@@ -175,10 +175,10 @@ enum Served {
 /// A server whose behavior a test defines.
 pub(crate) trait OwnServer {
     /// Handles an event.
-    fn handle(&mut self, sockets: &mut SimSockets, event: Event<'_>);
+    fn handle(&mut self, sockets: &mut dyn Sockets, event: Event<'_>);
 
     /// Does what is due now; returns when there is more to do.
-    fn turn(&mut self, _now: Nanos, _sockets: &mut SimSockets) -> Nanos {
+    fn turn(&mut self, _now: Nanos, _sockets: &mut dyn Sockets) -> Nanos {
         Nanos::NEVER
     }
 }

@@ -93,9 +93,7 @@ impl LedgerDriver {
 }
 
 impl Driver for LedgerDriver {
-    type Sockets = LedgerSockets;
-
-    fn sockets(&mut self) -> &mut LedgerSockets {
+    fn sockets(&mut self) -> &mut dyn Sockets {
         &mut self.sockets
     }
 
@@ -110,7 +108,7 @@ impl Driver for LedgerDriver {
     fn wait(
         &mut self,
         until: Nanos,
-        mut handle: impl FnMut(&mut LedgerSockets, Event<'_>),
+        mut handle: impl FnMut(&mut dyn Sockets, Event<'_>),
     ) -> Result<(), std::io::Error> {
         let events = &mut self.events;
         self.sockets.inner.wait(until, |_, event| {
@@ -148,7 +146,7 @@ impl Driver for LedgerDriver {
 }
 
 impl LedgerSockets {
-    fn inner(&mut self) -> &mut <PollDriver as Driver>::Sockets {
+    fn inner(&mut self) -> &mut dyn Sockets {
         self.inner.sockets()
     }
 }

@@ -65,7 +65,7 @@ fn back_after(seed: u64, count: u64) -> Vec<Nanos> {
                 lost_at = Some(server.now());
                 theirs.drain(..).for_each(|socket| server.sockets().close(socket));
             }
-            let accepted = |_: &mut _, event: Event<'_>| {
+            let accepted = |_: &mut dyn Sockets, event: Event<'_>| {
                 if let Event::Accepted { socket, .. } = event {
                     theirs.push(socket);
                 }

@@ -19,11 +19,11 @@ const GRACEFUL_CLOSE_WAIT: Nanos = Nanos::from_millis(250);
 
 impl ScenarioRuntime {
     /// TLS `close_notify` was received. The reply is sent at once, since some peers wait for that before they close.
-    pub(in crate::scenario_runtime) fn on_close_notify<S: Sockets>(
+    pub(in crate::scenario_runtime) fn on_close_notify(
         &mut self,
         socket: Socket,
         at: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         let Some(phase) = self.pool.connections.find(socket).map(|connection| connection.phase) else { return };
         match phase {
@@ -51,7 +51,7 @@ impl ScenarioRuntime {
     }
 
     /// Sends `close_notify`, to end the session or in reply; the peer closes its socket next.
-    pub(in crate::scenario_runtime) fn send_close_notify<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn send_close_notify(&mut self, socket: Socket, sockets: &mut dyn Sockets) {
         let mut goodbye = self.pool.links.buffer();
         let Some(layers) = self.layers(socket) else { return self.pool.links.give_back(goodbye) };
         if layers.say_goodbye(&mut goodbye) {
@@ -63,7 +63,7 @@ impl ScenarioRuntime {
     }
 
     /// Requests on streams of a connection that the peer ends go elsewhere or fail.
-    fn leave_streams<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
+    fn leave_streams(&mut self, socket: Socket, at: Nanos, sockets: &mut dyn Sockets) {
         self.unlink(socket);
         let refused = self.refused_on(socket, sockets);
         let Some(connection) = self.pool.connections.find(socket) else { return };
@@ -81,7 +81,7 @@ impl ScenarioRuntime {
     }
 
     /// Ends the conversation: its peer is notified, and may close first.
-    pub(in crate::scenario_runtime) fn say_goodbye<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn say_goodbye(&mut self, socket: Socket, now: Nanos, sockets: &mut dyn Sockets) {
         match self.protocol_of(socket) {
             Some(Protocol::Tcp) => return self.close(socket, sockets),
             Some(Protocol::Custom) if self.is_datagram(socket) => return self.close(socket, sockets),
@@ -100,7 +100,7 @@ impl ScenarioRuntime {
     }
 
     /// Sends a close frame. False when the TLS session is broken, and the connection lost.
-    fn send_close<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) -> bool {
+    fn send_close(&mut self, socket: Socket, sockets: &mut dyn Sockets) -> bool {
         let (mut close, mask) = (self.pool.links.buffer(), self.pool.messaging.mask());
         if let Some(line) = self.layers(socket).and_then(|layers| layers.line.as_mut()) {
             line.close(mask, &mut close);
@@ -116,13 +116,13 @@ impl ScenarioRuntime {
 
     /// The peer ended the conversation, or broke its rules: the connection is closed after the reply. `reason`: what
     /// the peer gave itself.
-    pub(in crate::scenario_runtime) fn close_behind_peer<S: Sockets>(
+    pub(in crate::scenario_runtime) fn close_behind_peer(
         &mut self,
         socket: Socket,
         failure: Failure,
         reason: &str,
         at: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         let Some(connection) = self.pool.connections.find(socket) else { return };
         let phase = connection.phase;
@@ -144,7 +144,7 @@ impl ScenarioRuntime {
     }
 
     /// The run is over: WebSocket peers are notified, and have a moment to agree. All other connections are closed.
-    pub(crate) fn close_gracefully<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+    pub(crate) fn close_gracefully(&mut self, now: Nanos, sockets: &mut dyn Sockets) {
         for (socket, phase) in self.pool.connections.phases() {
             let is_websocket = self.protocol_of(socket) == Some(Protocol::WebSocket);
             let is_conversation = is_websocket && matches!(phase, Phase::Response { .. } | Phase::Idle { .. });
@@ -164,14 +164,14 @@ impl ScenarioRuntime {
     }
 
     /// Drops peers that have not agreed by now.
-    pub(crate) fn abandon_all<S: Sockets>(&mut self, sockets: &mut S) {
+    pub(crate) fn abandon_all(&mut self, sockets: &mut dyn Sockets) {
         for (socket, _) in self.pool.connections.phases() {
             self.close_last(socket, sockets);
         }
     }
 
     /// What is sent through layers was counted when it was handed over.
-    fn close_last<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
+    fn close_last(&mut self, socket: Socket, sockets: &mut dyn Sockets) {
         let Some(connection) = self.pool.connections.remove(socket) else { return };
         let untaken = if connection.layers.is_some() { sockets.stop_sending(socket) } else { 0 };
         self.uncount(&connection, untaken);

@@ -258,11 +258,11 @@ impl ScenarioRuntime {
     }
 
     /// The socket is connected: the handshake begins. False when there is none.
-    pub(in crate::scenario_runtime) fn begin_handshake<S: Sockets>(
+    pub(in crate::scenario_runtime) fn begin_handshake(
         &mut self,
         socket: Socket,
         at: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) -> bool {
         let Some(origin) = self.pool.connections.find(socket).map(|connection| connection.origin) else { return false };
         let Some(tls) = &self.pool.origins[usize::from(origin)].tls else { return false };
@@ -283,12 +283,12 @@ impl ScenarioRuntime {
     }
 
     /// Bytes came on a connection with layers.
-    pub(in crate::scenario_runtime) fn received_in_layers<S: Sockets>(
+    pub(in crate::scenario_runtime) fn received_in_layers(
         &mut self,
         socket: Socket,
         bytes: &mut [u8],
         at: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         let Some(connection) = self.pool.connections.find(socket) else { return };
         if connection.phase == Phase::Close && self.comes_too_late(socket, bytes.len(), sockets) {
@@ -302,7 +302,7 @@ impl ScenarioRuntime {
 
     /// Bytes came from the target.
     #[inline]
-    fn received_inside<S: Sockets>(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
+    fn received_inside(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut dyn Sockets) {
         let Some(connection) = self.pool.connections.find(socket) else { return };
         let is_new = matches!(connection.phase, Phase::Connect { .. } | Phase::Prepare { .. });
         let Some(layers) = connection.layers.as_deref_mut() else { return };
@@ -346,11 +346,11 @@ impl ScenarioRuntime {
 
     /// A peer that was notified of the close keeps sending.
     #[cold]
-    fn comes_too_late<S: Sockets>(&mut self, socket: Socket, bytes: usize, sockets: &mut S) -> bool {
+    fn comes_too_late(&mut self, socket: Socket, bytes: usize, sockets: &mut dyn Sockets) -> bool {
         let Some(layers) = self.layers(socket) else { return false };
         layers.came_late += bytes;
         let came_late = layers.came_late;
-        let is_reported = |sockets: &mut S| sockets.unacknowledged(socket).is_none_or(|bytes| bytes == 0);
+        let is_reported = |sockets: &mut dyn Sockets| sockets.unacknowledged(socket).is_none_or(|bytes| bytes == 0);
         came_late > CLOSING_BYTES_MAX && (came_late > CLOSING_BYTES_UNTOLD_MAX || is_reported(sockets))
     }
 
@@ -370,7 +370,7 @@ impl ScenarioRuntime {
     }
 
     /// The connection can carry requests: the one for which it was opened is sent.
-    pub(in crate::scenario_runtime) fn ready<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn ready(&mut self, socket: Socket, at: Nanos, sockets: &mut dyn Sockets) {
         let Some(is_http2) = self.speaks_http2(socket) else {
             return self.lose_connection(socket, Failure::Tls(metrics::TlsFault::NoProtocol), at, sockets);
         };
@@ -397,13 +397,13 @@ impl ScenarioRuntime {
         self.ready_for_streams(socket, attempt, user, at, sockets);
     }
 
-    fn ready_for_streams<S: Sockets>(
+    fn ready_for_streams(
         &mut self,
         socket: Socket,
         attempt: Option<Key>,
         user: Option<u32>,
         at: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         let Some(layers) = self.layers(socket) else { return };
         let mut line = AnyConnection::Http2(Box::<Http2>::default());

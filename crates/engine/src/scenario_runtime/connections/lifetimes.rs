@@ -192,7 +192,7 @@ impl ScenarioRuntime {
 
     /// Closes what is too old, or had no request for too long.
     #[cold]
-    pub(in crate::scenario_runtime) fn close_old<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn close_old(&mut self, now: Nanos, sockets: &mut dyn Sockets) {
         let pool = &self.pool;
         let is_over = |(socket, connection): &(Socket, &Connection)| pool.is_over(*socket, connection, now);
         let over: Vec<Socket> = pool.connections.all().filter(is_over).map(|(socket, _)| socket).collect();
@@ -217,11 +217,11 @@ impl ScenarioRuntime {
 
     /// Closes a connection that carries one exchange at a time and has none now.
     #[cold]
-    pub(in crate::scenario_runtime) fn close_at_limit<S: Sockets>(
+    pub(in crate::scenario_runtime) fn close_at_limit(
         &mut self,
         socket: Socket,
         now: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         self.unreported.counts[Counter::ConnectionsRetired] += 1;
         if !self.layers(socket).is_some_and(|layers| layers.is_sealed()) {

@@ -140,7 +140,7 @@ impl Lookups {
 impl ScenarioRuntime {
     /// Lets exchanges go on whose lookups are done.
     #[cold]
-    pub(in crate::scenario_runtime) fn resume_looked_up<S: Sockets>(&mut self, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn resume_looked_up(&mut self, sockets: &mut dyn Sockets) {
         while let Some((lookup, found)) = self.pool.lookups.poll() {
             let origin = found.and_then(|origin| self.add_origin(origin).ok_or(Failure::Redirect));
             // A name that does not resolve is not looked up again and again.

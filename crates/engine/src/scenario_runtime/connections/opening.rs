@@ -21,11 +21,11 @@ const ONE_SEGMENT_BYTES: usize = 1_200;
 impl ScenarioRuntime {
     /// Opens a connection for a step. `now`: about this instant.
     #[inline]
-    pub(in crate::scenario_runtime) fn open_connection<S: Sockets>(
+    pub(in crate::scenario_runtime) fn open_connection(
         &mut self,
         step: usize,
         now: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) -> Result<Socket, SocketError> {
         let origin = usize::from(self.in_flight.steps[step].origin);
         let is_datagram = self.pool.has_datagrams && self.pool.origins[origin].is_datagram();
@@ -35,12 +35,12 @@ impl ScenarioRuntime {
 
     /// Opens a connection of a kind for a step. `now`: about this instant.
     #[inline]
-    fn open_for<S: Sockets>(
+    fn open_for(
         &mut self,
         step: usize,
         kind: SocketKind,
         now: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) -> Result<Socket, SocketError> {
         self.pool.links.read_coalescer.open();
         // Handshakes and frames are small pieces that the peer waits for.
@@ -55,12 +55,12 @@ impl ScenarioRuntime {
 
     /// Opens a connection to the endpoint whose turn it is; where that fails at once, to another one.
     #[inline(never)]
-    fn open_in_turn<S: Sockets>(
+    fn open_in_turn(
         &mut self,
         origin: usize,
         (kind, no_delay): (SocketKind, bool),
         now: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) -> Result<Socket, SocketError> {
         self.pool.origins[origin].turns.update();
         let mut failed = Err(SocketError::Unreachable);
@@ -82,12 +82,12 @@ impl ScenarioRuntime {
 
     /// Opens a stream for a step, to the endpoint of another connection: that of a name with several.
     #[cold]
-    pub(in crate::scenario_runtime) fn open_stream_to<S: Sockets>(
+    pub(in crate::scenario_runtime) fn open_stream_to(
         &mut self,
         endpoint: Option<u16>,
         step: usize,
         now: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) -> Result<Socket, SocketError> {
         let origin = usize::from(self.in_flight.steps[step].origin);
         let turns = &mut self.pool.origins[origin].turns;
@@ -101,7 +101,7 @@ impl ScenarioRuntime {
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every new connection is opened here, on one of two ways")]
-    fn open_at<S: Sockets>(&mut self, options: &OpenOptions, sockets: &mut S) -> Result<Socket, SocketError> {
+    fn open_at(&mut self, options: &OpenOptions, sockets: &mut dyn Sockets) -> Result<Socket, SocketError> {
         self.unreported.counts[Counter::ConnectionsTried] += 1;
         let opened = sockets.open(options);
         if opened == Err(SocketError::NoDescriptor) && self.pool.connections.closing > 0 {
@@ -130,13 +130,13 @@ impl ScenarioRuntime {
     /// A connection was not established: an exchange goes to another address, until each was tried once. False when it
     /// does not.
     #[cold]
-    pub(in crate::scenario_runtime) fn goes_elsewhere<S: Sockets>(
+    pub(in crate::scenario_runtime) fn goes_elsewhere(
         &mut self,
         key: Key,
         (origin, endpoint): (u16, Option<u16>),
         failure: Failure,
         at: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) -> bool {
         // What has left as a datagram, and goes on over a stream, has its server.
         let has_left = self.in_flight.attempts.find(key).is_some_and(|attempt| attempt.was_sent());
@@ -164,13 +164,13 @@ impl ScenarioRuntime {
 
     /// The connection of an exchange was not established.
     #[cold]
-    pub(in crate::scenario_runtime) fn end_unconnected<S: Sockets>(
+    pub(in crate::scenario_runtime) fn end_unconnected(
         &mut self,
         key: Key,
         place: (u16, Option<u16>),
         failure: Failure,
         at: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         if !self.goes_elsewhere(key, place, failure, at, sockets) {
             self.end_attempt(key, Outcome::Failed(failure), at);
@@ -179,7 +179,7 @@ impl ScenarioRuntime {
 
     /// Opens the connection of a user before anything is to be sent on it. When that fails, the user's first exchange
     /// retries and reports it.
-    pub(in crate::scenario_runtime) fn prepare<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn prepare(&mut self, user: u32, sockets: &mut dyn Sockets) {
         let since = sockets.now();
         if self.shared_connection(user, 0).is_some() || self.opens_anew(0) {
             // Another user of its link has opened it, or only an exchange knows how it is opened.
@@ -200,7 +200,7 @@ impl ScenarioRuntime {
     }
 
     /// A connection opened in advance is not established in time.
-    pub(in crate::scenario_runtime) fn prepare_due<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn prepare_due(&mut self, socket: Socket, now: Nanos, sockets: &mut dyn Sockets) {
         let phase = self.pool.connections.find(socket).map(|connection| connection.phase);
         let Some(Phase::Prepare { since, .. }) = phase else { return };
         let deadline = self.stalls.spare(since, since + self.pool.origins[0].connect_timeout);

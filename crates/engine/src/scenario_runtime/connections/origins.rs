@@ -264,7 +264,7 @@ impl ScenarioRuntime {
 
     /// A user leaves: its connections are closed. WebSocket peers are notified; at the end of a run all of them
     /// together.
-    pub(in crate::scenario_runtime) fn close_own<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn close_own(&mut self, user: u32, sockets: &mut dyn Sockets) {
         let ends_together = self.users.budget.is_over || self.users.budget.is_spent();
         for origin in 0..self.pool.origins.len() as u16 {
             let is_messaging = self.pool.origins[usize::from(origin)].is_messaging();
@@ -278,7 +278,7 @@ impl ScenarioRuntime {
     }
 
     /// Closes an idle connection that its user gave up; a WebSocket peer is notified.
-    pub(in crate::scenario_runtime) fn close_unneeded<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn close_unneeded(&mut self, socket: Socket, sockets: &mut dyn Sockets) {
         if self.is_messaging(socket) {
             let now = sockets.now();
             self.say_goodbye(socket, now, sockets);

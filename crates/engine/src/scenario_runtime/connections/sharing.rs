@@ -137,7 +137,7 @@ impl ScenarioRuntime {
     /// Gives free connections to waiting exchanges.
     #[cold]
     #[inline(never)]
-    pub(in crate::scenario_runtime) fn serve_waiting<S: Sockets>(&mut self, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn serve_waiting(&mut self, sockets: &mut dyn Sockets) {
         for origin in 0..self.pool.origins.len() as u16 {
             loop {
                 let bench = self.pool.sharing.as_mut().and_then(|sharing| sharing.bench(origin));

@@ -16,12 +16,12 @@ use crate::user::LastExchange;
 
 impl ScenarioRuntime {
     /// The response is complete. `is_clean`: nothing came after it.
-    pub(in crate::scenario_runtime) fn end_response<S: Sockets>(
+    pub(in crate::scenario_runtime) fn end_response(
         &mut self,
         key: Key,
         is_clean: bool,
         now: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         // A peer may respond before it has read the whole request; the rest would come before the next one.
         let Some(attempt) = self.in_flight.attempts.find(key) else { return };
@@ -278,7 +278,7 @@ impl ScenarioRuntime {
     }
 
     /// The connection will not be used again; the peer, which was notified, closes it.
-    pub(in crate::scenario_runtime) fn await_close<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn await_close(&mut self, socket: Socket, now: Nanos, sockets: &mut dyn Sockets) {
         if self.pool.connections.closing >= CLOSING_MAX {
             return self.close(socket, sockets);
         }
@@ -292,7 +292,7 @@ impl ScenarioRuntime {
         }
     }
 
-    pub(in crate::scenario_runtime) fn close<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn close(&mut self, socket: Socket, sockets: &mut dyn Sockets) {
         let untaken = if self.pool.is_layered { sockets.stop_sending(socket) } else { 0 };
         if self.pool.has_datagrams {
             self.unreported.counts[Counter::KernelDrops] += sockets.dropped(socket);

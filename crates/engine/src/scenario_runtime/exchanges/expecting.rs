@@ -33,7 +33,7 @@ impl Attempt {
 impl ScenarioRuntime {
     /// Sends the head of a request. False where it has no body that could wait.
     #[cold]
-    pub(super) fn send_head<S: Sockets>(&mut self, key: Key, socket: Socket, sockets: &mut S) -> bool {
+    pub(super) fn send_head(&mut self, key: Key, socket: Socket, sockets: &mut dyn Sockets) -> bool {
         let Some(attempt) = self.in_flight.attempts.find(key) else { return false };
         let is_measured = attempt.is_measured;
         let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return false };
@@ -52,7 +52,7 @@ impl ScenarioRuntime {
 
     /// Sends the body.
     #[cold]
-    pub(in crate::scenario_runtime) fn send_body<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn send_body(&mut self, key: Key, sockets: &mut dyn Sockets) {
         let Some(attempt) = self.in_flight.attempts.find(key) else { return };
         attempt.holds_body = false;
         let (socket, sent) = (attempt.socket, attempt.sent);
@@ -74,7 +74,7 @@ impl ScenarioRuntime {
 
     /// The server sent no 100, and gets the body now. False when the timeout of the whole request is over.
     #[cold]
-    pub(super) fn sends_body_late<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) -> bool {
+    pub(super) fn sends_body_late(&mut self, key: Key, now: Nanos, sockets: &mut dyn Sockets) -> bool {
         let Some(attempt) = self.in_flight.attempts.find(key) else { return false };
         let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return false };
         if attempt.sent + self.in_flight.steps[exchange.step as usize].timeout <= now {
@@ -85,12 +85,12 @@ impl ScenarioRuntime {
     }
 
     /// A part of a request leaves, up to a large body. `None`: the session of TLS is broken, and the connection lost.
-    fn send_part<S: Sockets>(
+    fn send_part(
         &mut self,
         key: Key,
         step: usize,
         part: std::ops::Range<usize>,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) -> Option<Nanos> {
         let attempt = self.in_flight.attempts.find(key)?;
         let (socket, is_layered) = (attempt.socket, attempt.is_layered);

@@ -179,13 +179,13 @@ impl ScenarioRuntime {
     /// Starts a hop at an origin that may still have to be found.
     #[cold]
     #[inline(never)]
-    pub(in crate::scenario_runtime) fn hop_to<S: Sockets>(
+    pub(in crate::scenario_runtime) fn hop_to(
         &mut self,
         user: u32,
         step: u32,
         elsewhere: Option<Box<Target>>,
         intended: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         let Some(target) = elsewhere else {
             return self.begin_exchange(user, step, intended, intended, sockets);
@@ -292,13 +292,13 @@ impl ScenarioRuntime {
     /// A hop whose host is unknown ends before it began.
     #[cold]
     #[inline(never)]
-    pub(in crate::scenario_runtime) fn fail_hop<S: Sockets>(
+    pub(in crate::scenario_runtime) fn fail_hop(
         &mut self,
         user: u32,
         step: u32,
         intended: Nanos,
         failure: Failure,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         let exchange = Exchange::new(user, step, intended, intended, self.instants.counts_from);
         let counter = self.counter_of(step, intended);

@@ -39,11 +39,7 @@ pub(in crate::scenario_runtime) enum RetryDecision {
 impl ScenarioRuntime {
     /// The peer has ended the connection of a request before the first byte of its response. Whether the request is
     /// sent once more.
-    pub(in crate::scenario_runtime) fn retry_decision<S: Sockets>(
-        &mut self,
-        key: Key,
-        sockets: &mut S,
-    ) -> RetryDecision {
+    pub(in crate::scenario_runtime) fn retry_decision(&mut self, key: Key, sockets: &mut dyn Sockets) -> RetryDecision {
         let Some(attempt) = self.in_flight.attempts.find(key) else { return RetryDecision::Never };
         let socket = attempt.socket;
         let Some(is_repeatable) = self.may_go_again(key, socket) else { return RetryDecision::Never };
@@ -135,7 +131,7 @@ impl ScenarioRuntime {
 
     /// Another look at a request whose peer has ended the connection.
     #[cold]
-    pub(in crate::scenario_runtime) fn recheck_delivery<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn recheck_delivery(&mut self, key: Key, now: Nanos, sockets: &mut dyn Sockets) {
         let Some(attempt) = self.in_flight.attempts.find(key) else { return };
         let (socket, ended, sent) = (attempt.socket, attempt.peer_closed_at, attempt.sent);
         let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return };
@@ -154,13 +150,13 @@ impl ScenarioRuntime {
     }
 
     /// The connection of a request is gone without a response: the request is sent again, or has failed.
-    pub(in crate::scenario_runtime) fn end_cut<S: Sockets>(
+    pub(in crate::scenario_runtime) fn end_cut(
         &mut self,
         key: Key,
         again: RetryDecision,
         failure: Failure,
         now: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         match again {
             RetryDecision::Now { was_begun } => self.resend(key, was_begun, sockets),
@@ -169,7 +165,7 @@ impl ScenarioRuntime {
     }
 
     /// The request is sent once more, on another connection. Its intended instant stays.
-    pub(in crate::scenario_runtime) fn resend<S: Sockets>(&mut self, key: Key, was_begun: bool, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn resend(&mut self, key: Key, was_begun: bool, sockets: &mut dyn Sockets) {
         let Some(attempt) = self.in_flight.attempts.remove(key) else { return };
         let Some(exchange) = self.in_flight.exchanges.find(attempt.exchange) else { return };
         exchange.tries += 1;
@@ -198,7 +194,7 @@ impl ScenarioRuntime {
     }
 
     /// The same for a socket that is closed next: nothing more of the request leaves.
-    pub(in crate::scenario_runtime) fn count_last_sent<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn count_last_sent(&mut self, key: Key, sockets: &mut dyn Sockets) {
         let Some(attempt) =
             self.in_flight.attempts.find(key).filter(|attempt| attempt.was_sent() && !attempt.is_layered)
         else {

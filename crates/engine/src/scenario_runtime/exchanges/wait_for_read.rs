@@ -35,7 +35,7 @@ impl ScenarioRuntime {
     }
 
     #[cold]
-    pub(in crate::scenario_runtime) fn expire_overdue<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn expire_overdue(&mut self, now: Nanos, sockets: &mut dyn Sockets) {
         for index in std::mem::take(&mut self.in_flight.overdue) {
             self.expire(index, now, sockets);
             self.advance_freed(sockets);
@@ -61,7 +61,7 @@ impl ScenarioRuntime {
     }
 
     /// Sends exchanges for which the sockets have been read, on another connection where theirs has ended.
-    fn send_read<S: Sockets>(&mut self, sockets: &mut S) {
+    fn send_read(&mut self, sockets: &mut dyn Sockets) {
         let mut all = std::mem::take(&mut self.in_flight.read_waiters.waiting);
         let mut left = std::mem::take(&mut self.in_flight.read_waiters.spare);
         for (key, since) in all.drain(..) {

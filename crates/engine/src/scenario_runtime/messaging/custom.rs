@@ -46,12 +46,12 @@ impl ScenarioRuntime {
     }
 
     /// A response is complete. Returns what ends reading, if anything does.
-    pub(super) fn handle_custom<S: Sockets>(
+    pub(super) fn handle_custom(
         &mut self,
         socket: Socket,
         response: CustomResponse<'_>,
         at: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) -> Option<End> {
         let phase = self.pool.connections.find(socket)?.phase;
         let Phase::Response { attempt } = phase else { return self.handle_unasked(socket, phase, sockets) };

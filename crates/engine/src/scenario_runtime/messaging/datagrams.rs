@@ -134,12 +134,12 @@ impl ScenarioRuntime {
 
     /// A deadline of a request has come: it is sent again. False when it has timed out.
     #[cold]
-    pub(in crate::scenario_runtime) fn resends<S: Sockets>(
+    pub(in crate::scenario_runtime) fn resends(
         &mut self,
         key: Key,
         socket: Socket,
         now: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) -> bool {
         let Some(deadline) = self.in_flight.attempts.find(key).map(|attempt| attempt.deadline) else { return false };
         let mut datagram = self.pool.links.buffer();
@@ -178,11 +178,11 @@ impl ScenarioRuntime {
 
     /// The exchange on a socket of datagrams has ended without a response: the socket is for the next one.
     #[cold]
-    pub(in crate::scenario_runtime) fn leave_unanswered<S: Sockets>(
+    pub(in crate::scenario_runtime) fn leave_unanswered(
         &mut self,
         socket: Socket,
         key: Key,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         let exchange = self.in_flight.attempts.find(key).map(|attempt| attempt.exchange);
         let user = exchange.and_then(|exchange| self.in_flight.exchanges.find(exchange)).map(|exchange| exchange.user);
@@ -201,7 +201,7 @@ impl ScenarioRuntime {
 
     /// A socket of datagrams without an exchange is for the next one of its user, while it has IDs left.
     #[cold]
-    fn leave_to_next<S: Sockets>(&mut self, socket: Socket, user: u32, sockets: &mut S) {
+    fn leave_to_next(&mut self, socket: Socket, user: u32, sockets: &mut dyn Sockets) {
         if !self.stays_for_next(socket) {
             return self.close(socket, sockets);
         }
@@ -237,7 +237,7 @@ impl ScenarioRuntime {
 
     /// A datagram broke the protocol: that ends the exchange, and not the socket, on which nothing of it is left.
     #[cold]
-    pub(super) fn end_faulty<S: Sockets>(&mut self, socket: Socket, failure: Failure, at: Nanos, sockets: &mut S) {
+    pub(super) fn end_faulty(&mut self, socket: Socket, failure: Failure, at: Nanos, sockets: &mut dyn Sockets) {
         match self.pool.connections.find(socket).map(|connection| connection.phase) {
             Some(Phase::Response { attempt }) => {
                 self.leave_unanswered(socket, attempt, sockets);
@@ -265,12 +265,12 @@ impl ScenarioRuntime {
 
     /// A datagram was refused: that of the exchange on this socket, if it has one.
     #[cold]
-    pub(in crate::scenario_runtime) fn datagram_refused<S: Sockets>(
+    pub(in crate::scenario_runtime) fn datagram_refused(
         &mut self,
         socket: Socket,
         error: SocketError,
         at: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         self.wake_at(at);
         let Some(connection) = self.pool.connections.find(socket) else { return };
@@ -306,7 +306,7 @@ impl ScenarioRuntime {
 
     /// The response does not fit into a datagram: the exchange goes on over a stream, opened for it to the same server.
     #[cold]
-    pub(super) fn go_over_stream<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
+    pub(super) fn go_over_stream(&mut self, socket: Socket, at: Nanos, sockets: &mut dyn Sockets) {
         let Some(connection) = self.pool.connections.find(socket) else { return };
         let Phase::Response { attempt } = connection.phase else { return };
         let (origin, endpoint) = connection.place();
@@ -350,7 +350,7 @@ impl ScenarioRuntime {
     }
 
     /// Counts what this machine has dropped of the datagrams for open sockets.
-    pub(in crate::scenario_runtime) fn count_kernel_drops<S: Sockets>(&mut self, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn count_kernel_drops(&mut self, sockets: &mut dyn Sockets) {
         if !self.pool.has_datagrams {
             return;
         }

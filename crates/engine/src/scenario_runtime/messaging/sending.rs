@@ -15,13 +15,13 @@ use crate::slab::Key;
 
 impl ScenarioRuntime {
     #[cold]
-    pub(in crate::scenario_runtime) fn send_message<S: Sockets>(
+    pub(in crate::scenario_runtime) fn send_message(
         &mut self,
         key: Key,
         socket: Socket,
         step: usize,
         is_measured: bool,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         if let Some(exchange) = self.in_flight.attempts.find(key).map(|attempt| attempt.exchange)
             && let Some(user) = self.in_flight.exchanges.find(exchange).map(|exchange| exchange.user)
@@ -79,7 +79,7 @@ impl ScenarioRuntime {
     }
 
     /// Nothing is sent: the next message is awaited, from now on.
-    fn listen<S: Sockets>(&mut self, key: Key, socket: Socket, step: usize, sockets: &mut S) {
+    fn listen(&mut self, key: Key, socket: Socket, step: usize, sockets: &mut dyn Sockets) {
         let prepared = &self.in_flight.steps[step];
         let Some(messaging) = &prepared.messaging else { return };
         if let Some(connection) = self.pool.connections.find(socket)
@@ -104,7 +104,7 @@ impl ScenarioRuntime {
     }
 
     /// A message is sent now, after what was handed to the socket before.
-    fn begin_message<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) -> Nanos {
+    fn begin_message(&mut self, socket: Socket, sockets: &mut dyn Sockets) -> Nanos {
         if let Some(layers) = self.layers(socket) {
             layers.message.start = layers.handed;
         }
@@ -137,7 +137,7 @@ impl ScenarioRuntime {
 
     /// Bytes of replies of the protocol itself that the kernel has not taken: our message, of any size, is not among
     /// them.
-    pub(super) fn unread_responses<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) -> usize {
+    pub(super) fn unread_responses(&mut self, socket: Socket, sockets: &mut dyn Sockets) -> usize {
         let unsent = sockets.unsent(socket) as u64;
         let Some(layers) = self.layers(socket) else { return 0 };
         let taken = layers.handed.saturating_sub(unsent);
@@ -147,7 +147,7 @@ impl ScenarioRuntime {
 
     /// The run is over: a message that the kernel has not taken completely was never sent. For WebSocket this is known
     /// when its connection is closed.
-    pub(in crate::scenario_runtime) fn count_untaken_message<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn count_untaken_message(&mut self, key: Key, sockets: &mut dyn Sockets) {
         let is_counted = |attempt: &&mut Attempt| attempt.is_layered && attempt.was_sent() && attempt.is_measured;
         let Some(attempt) = self.in_flight.attempts.find(key).filter(is_counted) else { return };
         let (socket, is_late) = (attempt.socket, sockets.unsent(attempt.socket) > 0);
@@ -165,7 +165,7 @@ impl ScenarioRuntime {
     }
 
     /// Sends a message that was made for this exchange.
-    fn send_made<S: Sockets>(&mut self, key: Key, socket: Socket, step: usize, is_measured: bool, sockets: &mut S) {
+    fn send_made(&mut self, key: Key, socket: Socket, step: usize, is_measured: bool, sockets: &mut dyn Sockets) {
         let (deflate, mask) = (self.deflate_on(socket), self.pool.messaging.mask());
         let prepared = &self.in_flight.steps[step];
         let (Some(messaging), Some(message), timeout) = (&prepared.messaging, &prepared.message, prepared.timeout)
@@ -193,7 +193,7 @@ impl ScenarioRuntime {
     }
 
     /// Sends a request of a custom protocol, as its connection writes it.
-    fn send_custom<S: Sockets>(&mut self, key: Key, socket: Socket, step: usize, is_measured: bool, sockets: &mut S) {
+    fn send_custom(&mut self, key: Key, socket: Socket, step: usize, is_measured: bool, sockets: &mut dyn Sockets) {
         let (mut frame, mask) = (self.pool.links.buffer(), self.pool.messaging.mask());
         let prepared = &self.in_flight.steps[step];
         let Some(messaging) = &prepared.messaging else { return };
@@ -227,7 +227,7 @@ impl ScenarioRuntime {
     }
 
     /// Sends a message that contains its own number.
-    fn send_numbered<S: Sockets>(&mut self, key: Key, socket: Socket, step: usize, is_measured: bool, sockets: &mut S) {
+    fn send_numbered(&mut self, key: Key, socket: Socket, step: usize, is_measured: bool, sockets: &mut dyn Sockets) {
         let (number, timeout) = (self.pool.messaging.turn as u32, self.in_flight.steps[step].timeout);
         let Some(exchange) = self.in_flight.attempts.find(key).map(|attempt| attempt.exchange) else { return };
         let Some(user) = self.in_flight.exchanges.find(exchange).map(|exchange| exchange.user) else { return };

@@ -205,14 +205,14 @@ impl ScenarioRuntime {
 
     /// Starts and parks users to reach their number, and starts those whose common instant has come.
     #[inline]
-    pub(in crate::scenario_runtime) fn turn_closed<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn turn_closed(&mut self, now: Nanos, sockets: &mut dyn Sockets) {
         if now >= self.users.closed.due {
             self.change_users(now, sockets);
         }
     }
 
     #[cold]
-    fn change_users<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+    fn change_users(&mut self, now: Nanos, sockets: &mut dyn Sockets) {
         self.users.closed.remove_lost_users(now, self.instants.started);
         for _ in 0..START_BATCH {
             let Some(user) = self.users.closed.waking.next() else { break };
@@ -255,7 +255,7 @@ impl ScenarioRuntime {
     }
 
     /// A user joins. The plan wants it at `intended`: one that had to wait for its turn was late, and counts from then.
-    fn join<S: Sockets>(&mut self, index: u64, intended: Nanos, now: Nanos, sockets: &mut S) {
+    fn join(&mut self, index: u64, intended: Nanos, now: Nanos, sockets: &mut dyn Sockets) {
         let is_lost = self.users.closed.lost.is_some() && self.users.closed.is_lost(index);
         if index >= self.users.all.len() as u64 {
             let user = self.new_user();
@@ -276,7 +276,7 @@ impl ScenarioRuntime {
     }
 
     /// A user is not needed any more.
-    pub(in crate::scenario_runtime) fn park<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn park(&mut self, user: u32, sockets: &mut dyn Sockets) {
         let place = &mut self.users.all[user as usize];
         place.is_parked = true;
         self.users.closed.parked += 1;
@@ -287,7 +287,7 @@ impl ScenarioRuntime {
     }
 
     /// Closes the connection of a user that is not needed any more.
-    pub(in crate::scenario_runtime) fn leave_connection<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn leave_connection(&mut self, user: u32, sockets: &mut dyn Sockets) {
         self.close_own(user, sockets);
         if self.pool.is_layered {
             self.leave_link(user, sockets);
@@ -322,13 +322,13 @@ impl ScenarioRuntime {
 
     /// Runs the next action of a user.
     #[inline]
-    pub(in crate::scenario_runtime) fn act<S: Sockets>(
+    pub(in crate::scenario_runtime) fn act(
         &mut self,
         user: u32,
         view: LastExchange,
         intended: Nanos,
         now: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         if !self.in_flight.is_simple {
             return self.act_in_program(user, view, intended, now, sockets);
@@ -342,7 +342,7 @@ impl ScenarioRuntime {
     }
 
     /// A user has nothing left to do.
-    pub(in crate::scenario_runtime) fn end_user<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn end_user(&mut self, user: u32, sockets: &mut dyn Sockets) {
         self.users.ended += 1;
         self.close_own(user, sockets);
     }

@@ -62,7 +62,7 @@ impl ScenarioRuntime {
 
     /// Pauses or resumes the load when that is due.
     #[cold]
-    pub(in crate::scenario_runtime) fn apply_pause<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn apply_pause(&mut self, now: Nanos, sockets: &mut dyn Sockets) {
         if !self.users.pause_window.is_on {
             // A pause that is over before it was noticed stops no user.
             self.users.pause_window.due =

@@ -271,7 +271,7 @@ impl ScenarioRuntime {
     }
 
     /// Takes up starts that are due, drops those that are too late, and serves those that wait.
-    pub(in crate::scenario_runtime) fn turn_open<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn turn_open(&mut self, now: Nanos, sockets: &mut dyn Sockets) {
         let counts_from = self.instants.counts_from;
         let Some(open) = &mut self.users.open else { return };
         let opens = if open.work.opens_all { open.users_max - self.users.all.len() as u64 } else { 0 };
@@ -380,7 +380,7 @@ impl ScenarioRuntime {
     }
 
     /// Gives the oldest start to an idle user, or to a new one. False when there is no start or no user.
-    fn serve<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) -> bool {
+    fn serve(&mut self, now: Nanos, sockets: &mut dyn Sockets) -> bool {
         self.drop_late(now);
         let Some(open) = &mut self.users.open else { return false };
         if open.queue.is_empty() {
@@ -401,7 +401,7 @@ impl ScenarioRuntime {
         true
     }
 
-    fn serve_with<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
+    fn serve_with(&mut self, user: u32, sockets: &mut dyn Sockets) {
         let Some(open) = &mut self.users.open else { return };
         match open.queue.pop_front() {
             Some(start) => self.begin_start(user, start, sockets),
@@ -409,7 +409,7 @@ impl ScenarioRuntime {
         }
     }
 
-    fn begin_start<S: Sockets>(&mut self, user: u32, start: Start, sockets: &mut S) {
+    fn begin_start(&mut self, user: u32, start: Start, sockets: &mut dyn Sockets) {
         let Start { intended, taken_up, number } = start;
         if self.in_flight.is_simple {
             return self.begin_due(user, 0, intended, taken_up, sockets);
@@ -427,7 +427,7 @@ impl ScenarioRuntime {
     }
 
     /// Resumes the load, with the users that were in the middle of an iteration.
-    pub(in crate::scenario_runtime) fn resume_open<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn resume_open(&mut self, now: Nanos, sockets: &mut dyn Sockets) {
         let Some(open) = &mut self.users.open else { return };
         open.is_halted = false;
         for user in std::mem::take(&mut open.halted) {
@@ -438,13 +438,13 @@ impl ScenarioRuntime {
 
     /// A user is free. One that got no connection waits for the next turn: with a target that refuses at once, the loop
     /// would never poll its sockets.
-    pub(in crate::scenario_runtime) fn next_open<S: Sockets>(
+    pub(in crate::scenario_runtime) fn next_open(
         &mut self,
         user: u32,
         view: LastExchange,
         intended: Nanos,
         now: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         self.drop_late(now);
         // A begun iteration goes on, one step after the other, until nothing is started any more.

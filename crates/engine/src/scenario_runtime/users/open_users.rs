@@ -18,12 +18,12 @@ impl ScenarioRuntime {
     /// start.
     #[cold]
     #[inline(never)]
-    pub(in crate::scenario_runtime) fn serves_no_start<S: Sockets>(
+    pub(in crate::scenario_runtime) fn serves_no_start(
         &mut self,
         user: u32,
         intended: Nanos,
         now: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) -> bool {
         let stage = self.users.all[user as usize].stage;
         let Some(open) = &mut self.users.open else { return false };
@@ -44,12 +44,7 @@ impl ScenarioRuntime {
     /// A user that is to serve a start gets ready for it first. False when it is ready.
     #[cold]
     #[inline(never)]
-    pub(in crate::scenario_runtime) fn gets_ready<S: Sockets>(
-        &mut self,
-        user: u32,
-        now: Nanos,
-        sockets: &mut S,
-    ) -> bool {
+    pub(in crate::scenario_runtime) fn gets_ready(&mut self, user: u32, now: Nanos, sockets: &mut dyn Sockets) -> bool {
         self.starts_later(user, now, now, sockets)
     }
 
@@ -74,13 +69,13 @@ impl ScenarioRuntime {
     /// The program of a user says that it leaves: it runs `on_stop`, and another user takes its place.
     #[cold]
     #[inline(never)]
-    pub(in crate::scenario_runtime) fn give_way<S: Sockets>(&mut self, user: u32, now: Nanos, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn give_way(&mut self, user: u32, now: Nanos, sockets: &mut dyn Sockets) {
         self.users.all[user as usize].is_leaving = false;
         self.leave(user, UserTurn { intended: now, taken_up: now, is_counted: false }, sockets);
     }
 
     /// A user has left. While the load goes on it may come back as another, with nothing of what it had.
-    pub(in crate::scenario_runtime) fn make_room<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn make_room(&mut self, user: u32, sockets: &mut dyn Sockets) {
         let Some(open) = &mut self.users.open else { return };
         open.stopped.push(user);
         if open.is_over() {
@@ -98,7 +93,7 @@ impl ScenarioRuntime {
     /// Nothing more comes: idle users run `on_stop`.
     #[cold]
     #[inline(never)]
-    pub(in crate::scenario_runtime) fn retire_idle_users<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn retire_idle_users(&mut self, now: Nanos, sockets: &mut dyn Sockets) {
         let Some(open) = &mut self.users.open else { return };
         let (is_over, had_retired) = (open.is_over(), open.has_retired);
         open.has_retired = is_over;

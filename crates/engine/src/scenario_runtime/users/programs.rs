@@ -184,11 +184,11 @@ impl ScenarioRuntime {
 
     /// A user does not go on with its iteration.
     #[cold]
-    pub(in crate::scenario_runtime) fn cut_iteration<S: Sockets>(&mut self, user: u32, at: Nanos, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn cut_iteration(&mut self, user: u32, at: Nanos, sockets: &mut dyn Sockets) {
         self.abandon(user, Counter::IterationsCut, at, sockets);
     }
 
-    fn abandon<S: Sockets>(&mut self, user: u32, counter: Counter, at: Nanos, sockets: &mut S) {
+    fn abandon(&mut self, user: u32, counter: Counter, at: Nanos, sockets: &mut dyn Sockets) {
         self.leave_conversations(user, sockets);
         // An iteration that the end of the load cuts did not fail, nor one of a user that is not needed any more; one
         // that goes no further because the target is unreachable did.
@@ -217,12 +217,12 @@ impl ScenarioRuntime {
     /// Handles the end of an exchange, or of a pause, for the iteration of a user. `None` when others of its exchanges
     /// are in flight.
     #[inline(never)]
-    pub(in crate::scenario_runtime) fn on_exchange_end<S: Sockets>(
+    pub(in crate::scenario_runtime) fn on_exchange_end(
         &mut self,
         user: u32,
         view: LastExchange,
         at: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) -> Option<LastExchange> {
         if !self.users.all[user as usize].is_inside {
             return Some(view);
@@ -242,7 +242,7 @@ impl ScenarioRuntime {
     }
 
     /// Executes what comes to its end with the exchange that was the last of it, and what takes no time.
-    fn settle<S: Sockets>(&mut self, user: u32, at: Nanos, sockets: &mut S) {
+    fn settle(&mut self, user: u32, at: Nanos, sockets: &mut dyn Sockets) {
         for _ in 0..NOTHINGS_MAX {
             if self.waits_before_try(user) {
                 return;
@@ -267,11 +267,11 @@ impl ScenarioRuntime {
 
     /// Lets a user in an iteration go on, or begin one: it sends a request, or it pauses. False when the iteration is
     /// over and it requested nothing.
-    pub(in crate::scenario_runtime) fn run_program<S: Sockets>(
+    pub(in crate::scenario_runtime) fn run_program(
         &mut self,
         user: u32,
         turn: UserTurn,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) -> bool {
         if self.awaits_rows(user, turn) {
             return true;
@@ -337,7 +337,7 @@ impl ScenarioRuntime {
     }
 
     /// A transaction or a conversation begins or ends.
-    fn cross_border<S: Sockets>(&mut self, user: u32, border: &UserAction, at: Nanos, sockets: &mut S) {
+    fn cross_border(&mut self, user: u32, border: &UserAction, at: Nanos, sockets: &mut dyn Sockets) {
         match *border {
             UserAction::Begin(number) => self.begin_transaction(user, number, at),
             UserAction::End(number) => self.end_transaction(user, number, at),
@@ -349,7 +349,7 @@ impl ScenarioRuntime {
 
     /// A step fails before anything of it begins.
     #[cold]
-    fn fail_step<S: Sockets>(&mut self, user: u32, step: u32, failure: Failure, turn: UserTurn, sockets: &mut S) {
+    fn fail_step(&mut self, user: u32, step: u32, failure: Failure, turn: UserTurn, sockets: &mut dyn Sockets) {
         let exchange = Exchange::new(user, step, turn.intended, turn.taken_up, self.instants.counts_from);
         let counter = self.counter_of(step, turn.intended);
         self.unreported.counts[counter] += u64::from(exchange.is_measured && !turn.is_counted);
@@ -376,13 +376,13 @@ impl ScenarioRuntime {
     }
 
     /// A user of a closed load goes on in its program.
-    pub(in crate::scenario_runtime) fn act_in_program<S: Sockets>(
+    pub(in crate::scenario_runtime) fn act_in_program(
         &mut self,
         user: u32,
         view: LastExchange,
         intended: Nanos,
         now: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         let one = self.users.all[user as usize];
         let is_spent = if one.is_inside { self.users.budget.is_over } else { self.users.budget.is_spent() };
@@ -424,12 +424,12 @@ impl ScenarioRuntime {
     }
 
     /// A user that waited for rows goes on.
-    pub(in crate::scenario_runtime) fn go_on_behind_rows<S: Sockets>(
+    pub(in crate::scenario_runtime) fn go_on_behind_rows(
         &mut self,
         user: u32,
         turn: UserTurn,
         now: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         if self.users.budget.is_over {
             // Nothing is begun any more.
@@ -445,13 +445,13 @@ impl ScenarioRuntime {
     }
 
     /// A user of an open load goes on in the middle of its iteration; false when it has none, or does not go on.
-    pub(in crate::scenario_runtime) fn goes_on_open<S: Sockets>(
+    pub(in crate::scenario_runtime) fn goes_on_open(
         &mut self,
         user: u32,
         view: LastExchange,
         intended: Nanos,
         now: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) -> bool {
         if !self.users.all[user as usize].is_inside {
             return false;

@@ -30,7 +30,7 @@ impl ScenarioRuntime {
 
     /// Users give up what they wait for, and run `on_stop`.
     #[cold]
-    pub(crate) fn give_up_for_teardown<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+    pub(crate) fn give_up_for_teardown(&mut self, now: Nanos, sockets: &mut dyn Sockets) {
         if !self.has_pending_teardown() {
             return;
         }

@@ -31,12 +31,12 @@ impl ScenarioRuntime {
     }
 
     /// Runs `on_start` of a user, when that is not done. True when the user is busy with it.
-    pub(in crate::scenario_runtime) fn starts_later<S: Sockets>(
+    pub(in crate::scenario_runtime) fn starts_later(
         &mut self,
         user: u32,
         intended: Nanos,
         now: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) -> bool {
         let one = self.users.all[user as usize];
         if one.is_inside || matches!(one.stage, UserPhase::Ready | UserPhase::Stopping) {
@@ -102,7 +102,7 @@ impl ScenarioRuntime {
     }
 
     /// A user begins nothing any more: it runs `on_stop`, and then it is gone.
-    pub(in crate::scenario_runtime) fn leave<S: Sockets>(&mut self, user: u32, turn: UserTurn, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn leave(&mut self, user: u32, turn: UserTurn, sockets: &mut dyn Sockets) {
         if self.needs_teardown(user)
             && let Some(stop_at) = self.users.programs.stop_at()
         {
@@ -145,11 +145,11 @@ impl ScenarioRuntime {
 
     /// A user that is not needed any more goes no further in its iteration, and runs `on_stop`. True when it is busy
     /// with that. Where the load is only paused, and is not over, it does neither.
-    pub(in crate::scenario_runtime) fn stops_before_parking<S: Sockets>(
+    pub(in crate::scenario_runtime) fn stops_before_parking(
         &mut self,
         user: u32,
         turn: UserTurn,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) -> bool {
         if self.users.closed.is_halted() && !self.users.budget.is_over {
             return false;
@@ -250,13 +250,7 @@ impl ScenarioRuntime {
 
     /// Its pause ends with its iteration.
     #[cold]
-    pub(in crate::scenario_runtime) fn cancel<S: Sockets>(
-        &mut self,
-        user: u32,
-        at: Nanos,
-        now: Nanos,
-        sockets: &mut S,
-    ) {
+    pub(in crate::scenario_runtime) fn cancel(&mut self, user: u32, at: Nanos, now: Nanos, sockets: &mut dyn Sockets) {
         let turn = UserTurn { intended: at, taken_up: now, is_counted: false };
         if !self.users.budget.is_over {
             if !self.stops_before_parking(user, turn, sockets) {

@@ -233,12 +233,12 @@ fn place_of<'a>(target: &'a Target, request: &'a Request) -> CookieEndpoint<'a> 
 impl ScenarioRuntime {
     /// The step of an exchange that begins: that of the plan, or one that is made for it alone. `None`: what it is made
     /// of is on its way. `part`: its number among several at a time.
-    pub(in crate::scenario_runtime) fn step_for<S: Sockets>(
+    pub(in crate::scenario_runtime) fn step_for(
         &mut self,
         user: u32,
         step: u32,
         part: ForkPart,
-        sockets: &S,
+        sockets: &dyn Sockets,
     ) -> Result<Option<u32>, Failure> {
         let prepared = &self.in_flight.steps[step as usize];
         let (origin, is_messaging) = (prepared.origin, prepared.messaging.is_some());
@@ -335,11 +335,11 @@ impl ScenarioRuntime {
     /// An exchange whose request cannot be made ends before it began.
     #[cold]
     #[inline(never)]
-    pub(in crate::scenario_runtime) fn fail_unmade<S: Sockets>(
+    pub(in crate::scenario_runtime) fn fail_unmade(
         &mut self,
         exchange: Exchange,
         failure: Failure,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         self.unreported.counts[Counter::Attempts] += u64::from(exchange.is_measured);
         let key = self.in_flight.exchanges.insert(exchange);
@@ -350,7 +350,7 @@ impl ScenarioRuntime {
     /// A message whose conversation is over by now is not sent.
     #[cold]
     #[inline(never)]
-    pub(in crate::scenario_runtime) fn fail_lost_conversation<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn fail_lost_conversation(&mut self, key: Key, sockets: &mut dyn Sockets) {
         let Some(exchange) = self.in_flight.exchanges.find(key) else { return };
         let is_counted = exchange.is_measured && !exchange.is_moved;
         self.unreported.counts[Counter::Attempts] += u64::from(is_counted);

@@ -13,7 +13,7 @@ use crate::swarm::mutants::{Bug, fault_injected};
 impl ScenarioRuntime {
     /// Ends what is in flight as incomplete, counts it, and closes every connection, or begins to. `is_cut`: it had no
     /// grace.
-    pub(crate) fn end<S: Sockets>(&mut self, is_cut: bool, sockets: &mut S) {
+    pub(crate) fn end(&mut self, is_cut: bool, sockets: &mut dyn Sockets) {
         let now = sockets.now();
         let before = self.unreported.counts.unfinished();
         self.trace_waiting(now);

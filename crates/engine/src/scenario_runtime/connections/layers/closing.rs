@@ -22,7 +22,7 @@ const SHARED_MOVES_MAX: u8 = u8::MAX;
 impl ScenarioRuntime {
     /// GOAWAY: the peer takes no more requests here; those that it has not processed are sent again elsewhere (RFC
     /// 9113, 6.8).
-    pub(super) fn go_away<S: Sockets>(&mut self, socket: Socket, last: u32, at: Nanos, sockets: &mut S) {
+    pub(super) fn go_away(&mut self, socket: Socket, last: u32, at: Nanos, sockets: &mut dyn Sockets) {
         self.unlink(socket);
         let Some(layers) = self.layers(socket) else { return };
         let Some(line) = &mut layers.line else { return };
@@ -34,7 +34,7 @@ impl ScenarioRuntime {
     }
 
     /// Attempts that wait for a stream of a connection that takes no more requests move to another.
-    pub(super) fn move_waiting<S: Sockets>(&mut self, socket: Socket, failure: Failure, now: Nanos, sockets: &mut S) {
+    pub(super) fn move_waiting(&mut self, socket: Socket, failure: Failure, now: Nanos, sockets: &mut dyn Sockets) {
         let Some(layers) = self.layers(socket) else { return };
         for key in std::mem::take(&mut layers.waiting) {
             self.retry(key, failure, now, sockets);
@@ -52,12 +52,12 @@ impl ScenarioRuntime {
     }
 
     /// Retries what the peer has not processed.
-    pub(in crate::scenario_runtime) fn retry<S: Sockets>(
+    pub(in crate::scenario_runtime) fn retry(
         &mut self,
         key: Key,
         failure: Failure,
         now: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         let Some(attempt) = self.in_flight.attempts.find(key) else { return };
         let (exchange, was_sent, was_received) =
@@ -87,7 +87,7 @@ impl ScenarioRuntime {
 
     /// A connection that has reached a limit takes no further requests: those that wait for a stream go to another.
     #[cold]
-    pub(in crate::scenario_runtime) fn leave_at_limit<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn leave_at_limit(&mut self, socket: Socket, sockets: &mut dyn Sockets) {
         if !self.is_linked(socket) {
             return;
         }
@@ -111,7 +111,7 @@ impl ScenarioRuntime {
     }
 
     /// A connection that takes no further requests and has none in flight is closed.
-    pub(in crate::scenario_runtime) fn retire<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn retire(&mut self, socket: Socket, now: Nanos, sockets: &mut dyn Sockets) {
         let Some(connection) = self.pool.connections.find(socket) else { return };
         if connection.phase != Phase::Shared {
             return;
@@ -148,12 +148,12 @@ impl ScenarioRuntime {
     }
 
     /// Aborts the attempt: its stream, its place in the queue, or the connection that was opened for it.
-    pub(in crate::scenario_runtime) fn abandon_attempt<S: Sockets>(
+    pub(in crate::scenario_runtime) fn abandon_attempt(
         &mut self,
         AbandonedAttempt { key, socket, stream, sent }: AbandonedAttempt,
         is_late: bool,
         now: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         let (late, is_messaging) = (self.unanswered_stage(socket), self.is_messaging(socket));
         let is_datagram = self.pool.has_datagrams && self.is_datagram(socket);
@@ -214,7 +214,7 @@ impl ScenarioRuntime {
 
     /// Connections whose session is broken are lost.
     #[cold]
-    pub(in crate::scenario_runtime) fn lose_broken<S: Sockets>(&mut self, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn lose_broken(&mut self, sockets: &mut dyn Sockets) {
         while let Some((socket, fault)) = self.pool.links.next_broken() {
             // It may have ended in between.
             if self.pool.connections.find(socket).is_some() {
@@ -225,12 +225,12 @@ impl ScenarioRuntime {
     }
 
     /// The connection is unusable: it is closed, and all that ran or waited on it fails.
-    pub(in crate::scenario_runtime) fn lose_connection<S: Sockets>(
+    pub(in crate::scenario_runtime) fn lose_connection(
         &mut self,
         socket: Socket,
         failure: Failure,
         at: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         if self.in_flight.records {
             self.record_begun(socket);
@@ -247,10 +247,10 @@ impl ScenarioRuntime {
     }
 
     /// Number of last bytes given to a connection that were certainly not read, after its peer has ended it.
-    pub(in crate::scenario_runtime) fn refused_on<S: Sockets>(
+    pub(in crate::scenario_runtime) fn refused_on(
         &mut self,
         socket: Socket,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) -> Option<usize> {
         let is_shared = self.pool.connections.find(socket).is_some_and(|connection| connection.phase == Phase::Shared);
         if !is_shared {
@@ -262,13 +262,13 @@ impl ScenarioRuntime {
 
     /// Ends all that ran or waited on a connection that is gone. `refused`: where the peer has ended it, the number of
     /// last bytes that were certainly not read.
-    pub(in crate::scenario_runtime) fn end_all<S: Sockets>(
+    pub(in crate::scenario_runtime) fn end_all(
         &mut self,
         connection: Connection,
         refused: Option<usize>,
         failure: Failure,
         at: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         let place = connection.place();
         match connection.phase {
@@ -305,13 +305,13 @@ impl ScenarioRuntime {
 
     /// Ends all that ran on streams of a connection that is gone. `taken`: where requests may be sent again, bytes of
     /// it that the peer may have seen.
-    pub(in crate::scenario_runtime) fn end_streams<S: Sockets>(
+    pub(in crate::scenario_runtime) fn end_streams(
         &mut self,
         streams: Vec<u64>,
         taken: Option<u64>,
         failure: Failure,
         at: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         for key in streams.into_iter().map(Key::from_bits) {
             let Some(attempt) = self.in_flight.attempts.find(key) else { continue };
@@ -326,7 +326,7 @@ impl ScenarioRuntime {
     }
 
     /// A user has left: when it was the last of its link, the connection is closed.
-    pub(in crate::scenario_runtime) fn leave_link<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn leave_link(&mut self, user: u32, sockets: &mut dyn Sockets) {
         if self.pool.sharing.is_some() {
             // Others may need it.
             return;

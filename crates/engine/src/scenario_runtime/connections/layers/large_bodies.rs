@@ -19,7 +19,7 @@ pub(super) struct Unsealed {
 impl ScenarioRuntime {
     /// A body leaves behind its head.
     #[cold]
-    pub(in crate::scenario_runtime) fn send_rest<S: Sockets>(&mut self, socket: Socket, rest: Rest, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn send_rest(&mut self, socket: Socket, rest: Rest, sockets: &mut dyn Sockets) {
         match self.layers(socket) {
             Some(layers) if layers.is_sealed() => {
                 layers.unsealed = Some(Unsealed { rest, from: 0 });
@@ -41,7 +41,7 @@ impl ScenarioRuntime {
 
     /// The next piece of a body is sealed and leaves.
     #[cold]
-    pub(super) fn seal_next<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
+    pub(super) fn seal_next(&mut self, socket: Socket, sockets: &mut dyn Sockets) {
         let Some(connection) = self.pool.connections.find(socket) else { return };
         let is_over = connection.phase == Phase::Close;
         let Some(layers) = connection.layers.as_deref_mut() else { return };

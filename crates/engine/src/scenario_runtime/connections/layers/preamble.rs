@@ -124,11 +124,11 @@ impl PassageState {
 
 impl ScenarioRuntime {
     /// The socket is connected: what comes before the target begins. False when there is nothing.
-    pub(in crate::scenario_runtime) fn begin_passage<S: Sockets>(
+    pub(in crate::scenario_runtime) fn begin_passage(
         &mut self,
         socket: Socket,
         at: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) -> bool {
         let Some(passage) = self.passage_of(socket) else { return false };
         let number = self.next_passage(socket);
@@ -165,7 +165,7 @@ impl ScenarioRuntime {
     }
 
     /// The proxy is requested to open a tunnel.
-    fn open_tunnel<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
+    fn open_tunnel(&mut self, socket: Socket, at: Nanos, sockets: &mut dyn Sockets) {
         let Some(passage) = self.passage_of(socket) else { return };
         let Some(request) = &passage.tunnel else { return self.pass(socket, &passage, at, sockets) };
         let number = self.passage_state(socket).map_or(0, |state| state.number);
@@ -191,7 +191,7 @@ impl ScenarioRuntime {
     }
 
     /// The way is open: the header leaves, and the target is next.
-    fn pass<S: Sockets>(&mut self, socket: Socket, passage: &Passage, at: Nanos, sockets: &mut S) {
+    fn pass(&mut self, socket: Socket, passage: &Passage, at: Nanos, sockets: &mut dyn Sockets) {
         let Some(state) = self.passage_state(socket) else { return };
         state.stage = PassageStage::Open;
         let (since, is_sealed) = (state.since, state.outer.is_some());
@@ -240,12 +240,12 @@ impl ScenarioRuntime {
 
     /// Bytes came on a connection that has begun with something else than what its target gets.
     #[cold]
-    pub(super) fn received_in_passage<S: Sockets>(
+    pub(super) fn received_in_passage(
         &mut self,
         socket: Socket,
         bytes: &mut [u8],
         at: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         let Some(state) = self.passage_state(socket) else { return };
         if state.outer.is_none() {
@@ -278,7 +278,7 @@ impl ScenarioRuntime {
     }
 
     /// Bytes came from the proxy, or through it.
-    fn received_from_proxy<S: Sockets>(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
+    fn received_from_proxy(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut dyn Sockets) {
         let mut back = self.pool.links.buffer();
         let Some(state) = self.passage_state(socket) else { return };
         let read = match &mut state.stage {
@@ -310,7 +310,7 @@ impl ScenarioRuntime {
     }
 
     /// The target has sent bytes right behind the answer of the proxy.
-    fn received_behind<S: Sockets>(&mut self, socket: Socket, rest: &mut [u8], at: Nanos, sockets: &mut S) {
+    fn received_behind(&mut self, socket: Socket, rest: &mut [u8], at: Nanos, sockets: &mut dyn Sockets) {
         match self.pool.connections.find(socket).map(|connection| (connection.layers.is_some(), connection.phase)) {
             Some((true, _)) => self.received_inside(socket, rest, at, sockets),
             Some((false, phase)) => self.received_in(phase, socket, rest, at, sockets),

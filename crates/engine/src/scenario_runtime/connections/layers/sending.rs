@@ -11,11 +11,11 @@ use crate::scenario_runtime::connections::layers::Layers;
 impl ScenarioRuntime {
     /// Sends bytes, sealed where there is TLS. False when the session is broken; the connection will be
     /// lost.
-    pub(in crate::scenario_runtime) fn send_through<S: Sockets>(
+    pub(in crate::scenario_runtime) fn send_through(
         &mut self,
         socket: Socket,
         bytes: Vec<u8>,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) -> bool {
         let mut sealed = self.pool.links.buffer();
         let session = self.layers(socket).and_then(|layers| layers.tls.as_mut());
@@ -30,12 +30,7 @@ impl ScenarioRuntime {
         true
     }
 
-    pub(in crate::scenario_runtime) fn send_lent<S: Sockets>(
-        &mut self,
-        socket: Socket,
-        bytes: Vec<u8>,
-        sockets: &mut S,
-    ) {
+    pub(in crate::scenario_runtime) fn send_lent(&mut self, socket: Socket, bytes: Vec<u8>, sockets: &mut dyn Sockets) {
         if !self.pool.has_outer_tls {
             return self.send_raw(socket, bytes, sockets);
         }
@@ -58,11 +53,11 @@ impl ScenarioRuntime {
     }
 
     /// Sends an HTTP/1 request through TLS. Returns the instant.
-    pub(in crate::scenario_runtime) fn send_sealed<S: Sockets>(
+    pub(in crate::scenario_runtime) fn send_sealed(
         &mut self,
         socket: Socket,
         step: usize,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) -> Option<Nanos> {
         let mut buffer = self.pool.links.buffer();
         let connection = self.pool.connections.find(socket)?;
@@ -102,12 +97,7 @@ impl ScenarioRuntime {
     }
 
     /// Sends bytes as they are.
-    pub(in crate::scenario_runtime) fn send_raw<S: Sockets>(
-        &mut self,
-        socket: Socket,
-        bytes: Vec<u8>,
-        sockets: &mut S,
-    ) {
+    pub(in crate::scenario_runtime) fn send_raw(&mut self, socket: Socket, bytes: Vec<u8>, sockets: &mut dyn Sockets) {
         self.count_handed(socket, bytes.len());
         sockets.send(socket, Outgoing::Lent(bytes));
     }

@@ -30,12 +30,12 @@ impl ScenarioRuntime {
     }
 
     /// An attempt on a connection that other users use too: it gets a stream, or waits for one.
-    pub(in crate::scenario_runtime) fn share<S: Sockets>(
+    pub(in crate::scenario_runtime) fn share(
         &mut self,
         exchange: Key,
         socket: Socket,
         step: usize,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         let now = sockets.now();
         let Some(known) = self.in_flight.exchanges.find(exchange) else { return };
@@ -96,7 +96,7 @@ impl ScenarioRuntime {
 
     /// Sends all that was framed since the last time.
     #[cold]
-    pub(in crate::scenario_runtime) fn flush<S: Sockets>(&mut self, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn flush(&mut self, sockets: &mut dyn Sockets) {
         while let Some(socket) = self.pool.links.dirty.pop() {
             let mut buffer = self.pool.links.buffer();
             let Some(layers) = self.layers(socket) else {
@@ -158,11 +158,11 @@ impl ScenarioRuntime {
 
     /// The kernel took a buffer: what was held back follows.
     #[inline(never)]
-    pub(in crate::scenario_runtime) fn taken<S: Sockets>(
+    pub(in crate::scenario_runtime) fn taken(
         &mut self,
         socket: Socket,
         buffer: Option<Vec<u8>>,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         if let Some(buffer) = buffer {
             self.pool.links.give_back(buffer);
@@ -205,12 +205,12 @@ impl ScenarioRuntime {
     }
 
     /// Bytes came on a connection that is shared.
-    pub(in crate::scenario_runtime) fn read_shared<S: Sockets>(
+    pub(in crate::scenario_runtime) fn read_shared(
         &mut self,
         socket: Socket,
         bytes: &mut [u8],
         at: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) {
         if let Some(layers) = self.layers(socket) {
             layers.received_at = at;
@@ -260,7 +260,7 @@ impl ScenarioRuntime {
 
     /// The peer has broken the protocol, and is notified before the connection is dropped: a close with bytes unread
     /// would discard that.
-    pub(super) fn part<S: Sockets>(&mut self, socket: Socket, failure: Failure, at: Nanos, sockets: &mut S) {
+    pub(super) fn part(&mut self, socket: Socket, failure: Failure, at: Nanos, sockets: &mut dyn Sockets) {
         self.flush_last(socket, sockets);
         self.unlink(socket);
         let Some(connection) = self.pool.connections.find(socket) else { return };
@@ -275,13 +275,13 @@ impl ScenarioRuntime {
         }
     }
 
-    pub(super) fn flush_last<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
+    pub(super) fn flush_last(&mut self, socket: Socket, sockets: &mut dyn Sockets) {
         self.soil(socket);
         self.flush(sockets);
     }
 
     #[inline]
-    fn handle_shared<S: Sockets>(&mut self, socket: Socket, said: &ConnectionEvent<'_>, at: Nanos, sockets: &mut S) {
+    fn handle_shared(&mut self, socket: Socket, said: &ConnectionEvent<'_>, at: Nanos, sockets: &mut dyn Sockets) {
         match *said {
             ConnectionEvent::Room => self.resume(socket),
             ConnectionEvent::Interim { tag, fields, .. } => {

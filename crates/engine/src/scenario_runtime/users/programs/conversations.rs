@@ -10,7 +10,7 @@ use crate::scenario_runtime::ScenarioRuntime;
 impl ScenarioRuntime {
     /// A conversation begins: a connection that has served other exchanges before it is closed. One that was only
     /// opened is as good as new.
-    pub(super) fn enter_conversation<S: Sockets>(&mut self, user: u32, target: u16, sockets: &mut S) {
+    pub(super) fn enter_conversation(&mut self, user: u32, target: u16, sockets: &mut dyn Sockets) {
         self.leave_used(user, target, sockets);
         if let Some(place) = self.users.programs.place(user) {
             place.conversations.push(OpenConversation { target, was_there: false });
@@ -18,7 +18,7 @@ impl ScenarioRuntime {
     }
 
     /// A conversation ends.
-    pub(super) fn leave_conversation<S: Sockets>(&mut self, user: u32, target: u16, sockets: &mut S) {
+    pub(super) fn leave_conversation(&mut self, user: u32, target: u16, sockets: &mut dyn Sockets) {
         if let Some(place) = self.users.programs.place(user) {
             place.conversations.pop();
         }
@@ -51,12 +51,12 @@ impl ScenarioRuntime {
     }
 
     /// The iteration ends within conversations.
-    pub(super) fn leave_conversations<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
+    pub(super) fn leave_conversations(&mut self, user: u32, sockets: &mut dyn Sockets) {
         self.leave_inner_conversations(user, usize::MAX, sockets);
     }
 
     /// Leaves this many of the innermost conversations.
-    pub(super) fn leave_inner_conversations<S: Sockets>(&mut self, user: u32, count: usize, sockets: &mut S) {
+    pub(super) fn leave_inner_conversations(&mut self, user: u32, count: usize, sockets: &mut dyn Sockets) {
         for _ in 0..count {
             let innermost = self.users.programs.place(user).and_then(|place| place.conversations.pop());
             let Some(messaging) = innermost else { return };
@@ -66,7 +66,7 @@ impl ScenarioRuntime {
 
     /// Closes the connections of a user to a target with a handshake. At the end of a run all peers are notified
     /// together.
-    fn leave_used<S: Sockets>(&mut self, user: u32, target: u16, sockets: &mut S) {
+    fn leave_used(&mut self, user: u32, target: u16, sockets: &mut dyn Sockets) {
         if self.users.budget.is_over || self.is_shared_by_all(target) {
             return;
         }

@@ -23,13 +23,7 @@ pub(super) enum AtOnce {
 }
 
 impl ScenarioRuntime {
-    pub(super) fn do_at_once<S: Sockets>(
-        &mut self,
-        user: u32,
-        action: UserAction,
-        at: Nanos,
-        sockets: &mut S,
-    ) -> AtOnce {
+    pub(super) fn do_at_once(&mut self, user: u32, action: UserAction, at: Nanos, sockets: &mut dyn Sockets) -> AtOnce {
         let done = |step: u32, done: Result<(), String>| match done {
             Ok(()) => AtOnce::Done,
             Err(why) => AtOnce::Failed(step, Failure::NotFilled, why),
@@ -95,7 +89,7 @@ impl ScenarioRuntime {
     }
 
     /// A check is counted by itself, and is no request.
-    fn check<S: Sockets>(&mut self, user: u32, number: u32, condition: u32, at: Nanos, sockets: &mut S) -> AtOnce {
+    fn check(&mut self, user: u32, number: u32, condition: u32, at: Nanos, sockets: &mut dyn Sockets) -> AtOnce {
         let holds = self.evaluate(user, condition, at).is_ok_and(|given| given.is_truthy());
         let series = SeriesId::check(self.work.first_check + number);
         let failure = Failure::CheckFailed;

@@ -24,7 +24,7 @@ enum AfterBlock {
 
 impl ScenarioRuntime {
     /// What the program does when an exchange or a check fails.
-    pub(super) fn handle_failure<S: Sockets>(&mut self, user: u32, at: Nanos, sockets: &mut S) {
+    pub(super) fn handle_failure(&mut self, user: u32, at: Nanos, sockets: &mut dyn Sockets) {
         let code = self.users.programs.code.clone();
         let on_failure = code.on_failure(self.users.all[user as usize].counter);
         let tries_again = match on_failure {
@@ -80,7 +80,7 @@ impl ScenarioRuntime {
     }
 
     /// A failure that ends the innermost block around it: the block begins again, or has had its last try.
-    fn fail_block<S: Sockets>(&mut self, user: u32, code: &CompiledProgram, at: Nanos, sockets: &mut S) -> AfterBlock {
+    fn fail_block(&mut self, user: u32, code: &CompiledProgram, at: Nanos, sockets: &mut dyn Sockets) -> AfterBlock {
         let Some(place) = self.users.programs.place(user) else { return AfterBlock::None };
         let Some(block) = place.innermost_block().map(|block| *block) else { return AfterBlock::None };
         place.fork = None;
@@ -170,7 +170,7 @@ impl ScenarioRuntime {
     }
 
     /// A failure ends the innermost loop: what is open in it fails, and the user goes on behind it.
-    fn break_loop<S: Sockets>(&mut self, user: u32, exit: LoopExit, at: Nanos, sockets: &mut S) {
+    fn break_loop(&mut self, user: u32, exit: LoopExit, at: Nanos, sockets: &mut dyn Sockets) {
         self.leave_inner_conversations(user, exit.conversations, sockets);
         self.close_inner_transactions(user, exit.transactions, false, at);
         if let Some(place) = self.users.programs.place(user) {

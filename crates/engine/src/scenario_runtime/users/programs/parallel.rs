@@ -23,12 +23,12 @@ impl ScenarioRuntime {
     }
 
     /// One or more of several exchanges are over, or the user comes back to them: further ones begin, or all have ended.
-    pub(super) fn handle_fork<S: Sockets>(
+    pub(super) fn handle_fork(
         &mut self,
         user: u32,
         view: LastExchange,
         at: Nanos,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) -> Option<LastExchange> {
         let Some(place) = self.users.programs.place(user) else { return Some(view) };
         let Some(fork) = &mut place.fork else { return Some(view) };
@@ -48,12 +48,12 @@ impl ScenarioRuntime {
     }
 
     /// Begins several exchanges; false when there is none, since a list has no item.
-    pub(super) fn begin_fork<S: Sockets>(
+    pub(super) fn begin_fork(
         &mut self,
         user: u32,
         steps: Arc<ForkSteps>,
         turn: UserTurn,
-        sockets: &mut S,
+        sockets: &mut dyn Sockets,
     ) -> bool {
         let Some(place) = self.users.programs.place(user) else { return false };
         let (items, draw) = (place.take_items_for(&steps), place.draw());
@@ -79,7 +79,7 @@ impl ScenarioRuntime {
     }
 
     /// Begins as many as may be under way. Those that end at once make room for others.
-    fn begin_parts<S: Sockets>(&mut self, user: u32, turn: UserTurn, sockets: &mut S) -> PartsBegun {
+    fn begin_parts(&mut self, user: u32, turn: UserTurn, sockets: &mut dyn Sockets) -> PartsBegun {
         // The steps of `on_stop` come behind the end of the load.
         let is_over = self.users.budget.is_over && self.users.all[user as usize].stage != UserPhase::Stopping;
         let mut begun = 0;

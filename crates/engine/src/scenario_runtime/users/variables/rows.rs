@@ -415,7 +415,7 @@ impl ScenarioRuntime {
 
     /// Rows may have come: lets waiters go on.
     #[cold]
-    pub(in crate::scenario_runtime) fn resume_row_waiters<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+    pub(in crate::scenario_runtime) fn resume_row_waiters(&mut self, now: Nanos, sockets: &mut dyn Sockets) {
         if !self.users.states.rows.has_news() {
             return;
         }
@@ -443,7 +443,7 @@ impl ScenarioRuntime {
     }
 
     /// False when its rows are still on their way.
-    fn resume_exchange<S: Sockets>(&mut self, key: Key, part: ForkPart, now: Nanos, sockets: &mut S) -> bool {
+    fn resume_exchange(&mut self, key: Key, part: ForkPart, now: Nanos, sockets: &mut dyn Sockets) -> bool {
         let Some(exchange) = self.in_flight.exchanges.find(key) else { return true };
         let (user, step) = (exchange.user, exchange.step);
         if self.is_too_late(key, now) {
