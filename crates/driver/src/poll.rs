@@ -57,7 +57,7 @@ pub struct PollDriver {
 }
 
 /// Its socket operations.
-pub struct PollSockets {
+pub(crate) struct PollSockets {
     clock: Clock,
     poll: mio::Poll,
     table: SocketTable<Slot>,

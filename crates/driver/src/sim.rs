@@ -131,7 +131,7 @@ pub struct SimDriver {
 }
 
 /// Its socket operations.
-pub struct SimSockets {
+pub(crate) struct SimSockets {
     net: Rc<RefCell<Net>>,
     host: Host,
 }

@@ -75,7 +75,7 @@ pub struct UringDriver {
 }
 
 /// Its socket operations.
-pub struct UringSockets {
+pub(crate) struct UringSockets {
     clock: Clock,
     rings: Vec<Ring>,
     /// The eventfd that all rings signal, once there are several: the descriptor of a ring that defers its work wakes

@@ -20,6 +20,7 @@ enum Storage {
 
 impl BodyBytes {
     /// The bytes that all copies share, of a large body.
+    #[inline]
     pub fn shared(&self) -> Option<&Arc<Vec<u8>>> {
         match &self.0 {
             Storage::Own(_) => None,
@@ -28,6 +29,7 @@ impl BodyBytes {
     }
 
     /// Room for other bytes in the place of these.
+    #[inline]
     pub fn anew(&mut self) -> &mut Vec<u8> {
         if matches!(self.0, Storage::Shared(_)) {
             self.0 = Storage::Own(Vec::new());
@@ -51,6 +53,7 @@ impl BodyBytes {
 }
 
 impl From<Vec<u8>> for BodyBytes {
+    #[inline]
     fn from(bytes: Vec<u8>) -> Self {
         let is_large = bytes.len() >= SHARED_BYTES_MIN;
         Self(if is_large { Storage::Shared(Arc::new(bytes)) } else { Storage::Own(bytes) })
@@ -58,6 +61,7 @@ impl From<Vec<u8>> for BodyBytes {
 }
 
 impl Default for BodyBytes {
+    #[inline]
     fn default() -> Self {
         Self(Storage::Own(Vec::new()))
     }
@@ -66,6 +70,7 @@ impl Default for BodyBytes {
 impl Deref for BodyBytes {
     type Target = [u8];
 
+    #[inline]
     fn deref(&self) -> &[u8] {
         match &self.0 {
             Storage::Own(bytes) => bytes,

@@ -37,6 +37,7 @@ impl fmt::Display for Relation {
 
 impl Bound {
     /// Whether a number is within it.
+    #[inline]
     pub fn holds(self, number: u64) -> bool {
         match self.relation {
             Relation::Below => number < self.limit,

@@ -95,6 +95,7 @@ fn parts(text: &str) -> Vec<String> {
 ///
 /// # Errors
 /// The text is no number of bytes, zero, or more than an exbibyte; the error names `flag`.
+#[inline]
 pub fn parse_bytes(flag: &'static str, text: &str) -> Result<u64, PlanError> {
     const UNITS: [(&str, u64); 10] = [
         ("kib", 1 << 10),

@@ -56,6 +56,7 @@ pub(crate) fn read(bytes: &[u8], without_sessions: bool, all: &mut Vec<Cookie>) 
 
 /// Those that go to a host and a path, in the order of curl: longer paths first, then longer domains, longer names,
 /// later ones. False: the line is full, and takes nothing more.
+#[inline]
 pub(crate) fn pick(all: &[Cookie], host: &str, path: &str, is_tls: bool) -> (Vec<Vec<u8>>, bool) {
     let mut picked: Vec<&Cookie> =
         all.iter().filter(|cookie| cookie.goes_to(host, path, is_tls)).take(SENT_MAX).collect();
@@ -79,6 +80,7 @@ pub(crate) fn pick(all: &[Cookie], host: &str, path: &str, is_tls: bool) -> (Vec
 }
 
 impl Cookie {
+    #[inline]
     fn goes_to(&self, host: &str, path: &str, is_tls: bool) -> bool {
         let host = host.to_ascii_lowercase();
         let is_address = is_address(&host);
@@ -99,6 +101,7 @@ impl Cookie {
     }
 }
 
+#[inline]
 pub(crate) fn is_address(host: &str) -> bool {
     host.parse::<std::net::IpAddr>().is_ok()
 }
@@ -207,6 +210,7 @@ fn clean_path(path: &str) -> String {
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
 /// Seconds since 1970 of a date in any of the forms that servers write; `None` for an invalid date.
+#[inline]
 pub(crate) fn seconds_of(text: &str) -> Option<i64> {
     let (mut day, mut month, mut year, mut clock) = (None, None, None, (0, 0, 0));
     for word in text.split(|each: char| !each.is_ascii_alphanumeric() && each != ':').filter(|word| !word.is_empty()) {

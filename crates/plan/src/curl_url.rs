@@ -51,6 +51,7 @@ impl CurlUrl {
     }
 
     /// `rest`: the text after the scheme and its slashes.
+    #[inline]
     fn from_parts(scheme: &str, rest: &str, path_as_is: bool) -> Result<Self, String> {
         let rest = rest.split('#').next().unwrap_or_default();
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
@@ -121,6 +122,7 @@ impl CurlUrl {
     }
 
     /// A relative path, in the folder of this one: leading steps up are resolved even where dots are kept.
+    #[inline]
     fn beside(&self, path: &str) -> String {
         let (mut folder, mut rest) = (self.path.rsplit_once('/').map_or("", |(folder, _)| folder), path);
         rest = rest.strip_prefix("./").unwrap_or(rest);
@@ -130,6 +132,7 @@ impl CurlUrl {
         format!("{folder}/{rest}")
     }
 
+    #[inline]
     fn without_empty_query(mut self) -> Self {
         self.query = self.query.filter(|query| !query.is_empty());
         self
@@ -146,6 +149,7 @@ impl CurlUrl {
     }
 
     /// The URL without name and password.
+    #[inline]
     pub(crate) fn shown(&self) -> String {
         let url = format!("{}://{}{}", self.url.scheme(), self.host_header(), self.path_and_query());
         with_zone(&url, self.zone.as_deref())
@@ -292,6 +296,7 @@ fn with_all_numbers(location: &[u8]) -> Option<String> {
 }
 
 /// As curl: non-ASCII characters in a path are percent-encoded.
+#[inline]
 fn with_numbers(path: &str) -> String {
     path.bytes()
         .map(|byte| if byte.is_ascii() { char::from(byte).to_string() } else { format!("%{byte:02x}") })
@@ -338,6 +343,7 @@ fn without_dots(path: &str) -> String {
 }
 
 /// Decodes percent-encodings.
+#[inline]
 fn percent_decode(text: &str) -> Vec<u8> {
     let bytes = text.as_bytes();
     let (mut out, mut place) = (Vec::new(), 0);

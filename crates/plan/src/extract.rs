@@ -215,7 +215,6 @@ impl Extract {
 }
 
 impl From<Extract> for (ExtractFrom, Which) {
-    #[inline]
     fn from(take: Extract) -> Self {
         (take.from, take.which)
     }
@@ -255,7 +254,6 @@ impl Extract {
     ///
     /// # Errors
     /// The path, the pattern or the selector is invalid; or this build has no selectors.
-    #[inline]
     pub fn new(from: &ExtractFrom, which: Which) -> Result<Self, ExtractError> {
         let finder = match from {
             ExtractFrom::Json(path) => {

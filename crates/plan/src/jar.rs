@@ -297,6 +297,7 @@ fn folder(path: &str) -> &str {
 }
 
 /// Whether anybody may register a name under it.
+#[inline]
 fn is_suffix(domain: &str) -> bool {
     match domain.split_once('.') {
         None => domain != "localhost",

@@ -426,6 +426,7 @@ impl Target {
     }
 
     /// Host and port, for messages.
+    #[inline]
     pub fn place(&self) -> String {
         match &self.unix {
             Some(path) => format!("unix:{}", path.display()),

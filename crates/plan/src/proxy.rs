@@ -125,11 +125,13 @@ impl Proxy {
     }
 
     /// It speaks SOCKS5.
+    #[inline]
     pub fn is_socks(&self) -> bool {
         matches!(self.kind, ProxyKind::Socks5 | ProxyKind::Socks5ByName)
     }
 
     /// The value of `Proxy-Authorization`.
+    #[inline]
     pub fn authorization(&self) -> Option<Vec<u8>> {
         let ProxyCredentials { user, password } = self.credentials.as_ref()?;
         crate::Header::basic(&format!("{user}:{password}")).value
@@ -239,6 +241,7 @@ impl ProxyOptions {
     }
 
     /// The proxy for a host. `is_tls`: connections to it are secured.
+    #[inline]
     pub fn of(&self, host: &str, is_tls: bool) -> Option<&Proxy> {
         let proxy = if is_tls { self.secure.as_ref() } else { self.plain.as_ref() };
         proxy.filter(|_| !is_exception(&self.exceptions, host))
@@ -258,6 +261,7 @@ pub(crate) fn exceptions_of(text: &str) -> Vec<String> {
 
 /// Whether a host is among those that are reached without a proxy: its name, that of a domain above it, its address, a
 /// network like `10.0.0.0/8`, or `*`.
+#[inline]
 pub fn is_exception(exceptions: &[String], host: &str) -> bool {
     let host = host.trim_matches(['[', ']']).trim_end_matches('.').to_ascii_lowercase();
     let address = host.parse::<IpAddr>().ok();
@@ -279,6 +283,7 @@ pub fn is_exception(exceptions: &[String], host: &str) -> bool {
     })
 }
 
+#[inline]
 fn is_within(address: IpAddr, network: &str, bits: &str) -> bool {
     let Ok(bits) = bits.parse::<u32>() else { return false };
     match (address, network.parse::<IpAddr>()) {

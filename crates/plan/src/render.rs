@@ -223,7 +223,6 @@ impl Rendering {
     }
 
     /// Whether its first byte is constant.
-    #[inline]
     pub(crate) fn begins_with_text(&self) -> bool {
         self.parts
             .iter()
@@ -232,7 +231,6 @@ impl Rendering {
     }
 
     /// Bytes that are always the same.
-    #[inline]
     pub fn from_bytes(bytes: Vec<u8>) -> Self {
         Self { parts: if bytes.is_empty() { Vec::new() } else { vec![TextPart::Text(bytes.into())] } }
     }
@@ -254,7 +252,6 @@ impl Rendering {
     }
 
     /// The bytes, if they are constant.
-    #[inline]
     pub fn constant(&self) -> Option<&[u8]> {
         match &self.parts[..] {
             [] => Some(b""),

@@ -89,6 +89,7 @@ impl ConnectTo {
         read().ok_or_else(|| PlanError::ConnectTo { value: text.to_owned() })
     }
 
+    #[inline]
     fn fits(&self, host: &str, port: u16) -> bool {
         (self.host.is_empty() || self.host.eq_ignore_ascii_case(host)) && self.port.is_none_or(|own| own == port)
     }
@@ -96,6 +97,7 @@ impl ConnectTo {
 
 impl RouteOverrides {
     /// The way to a host and port. `places`: those that were named directly; `is_tls`: connections to it are secured.
+    #[inline]
     pub(crate) fn to(&self, host: &str, port: u16, places: Vec<Endpoint>, is_tls: bool) -> Result<Route, PlanError> {
         let mut route = Route { proxy_header: self.proxy_header.clone(), ..Route::default() };
         (route.places, route.dial) = self.endpoints(host, port, places)?;
@@ -120,12 +122,14 @@ impl RouteOverrides {
     }
 
     /// The addresses that are given for a host and port.
+    #[inline]
     fn resolved(&self, host: &str, port: u16) -> Vec<Endpoint> {
         let fits = |way: &&Resolve| (way.host == "*" || way.host.eq_ignore_ascii_case(host)) && way.port == port;
         let addresses = self.resolve.iter().rfind(fits).map_or(&[][..], |way| &way.addresses);
         addresses.iter().map(|address| Endpoint { address: Some(*address), port }).collect()
     }
 
+    #[inline]
     fn endpoints(&self, host: &str, port: u16, places: Vec<Endpoint>) -> Result<Endpoints, PlanError> {
         // As curl: the first that matches.
         let led = self.connect_to.iter().find(|way| way.fits(host, port));

@@ -4,6 +4,7 @@ use crate::route_overrides::Route;
 use crate::{PlanError, Protocol, ProxyMode, RouteOverrides, Target, Tls};
 
 /// Whether plain HTTP/1 is spoken, which a proxy forwards request by request.
+#[inline]
 fn is_plain(protocol: Protocol, tls: Option<&Tls>) -> bool {
     protocol == Protocol::Http1 && tls.is_none()
 }
@@ -17,6 +18,7 @@ impl Target {
     }
 
     /// Whether both are reached through the same proxy, or without one.
+    #[inline]
     pub fn is_by_same_proxy(&self, other: &Self) -> bool {
         match (&self.proxy, &other.proxy) {
             (None, None) => true,

@@ -39,6 +39,7 @@ pub fn parse_share(flag: &'static str, text: &str) -> Result<u32, PlanError> {
 ///
 /// # Errors
 /// The text is invalid; the error names `flag`.
+#[inline]
 pub fn parse_duration(flag: &'static str, text: &str) -> Result<Duration, PlanError> {
     read_duration(text.trim()).ok_or_else(|| PlanError::Duration { flag, value: text.to_owned() })
 }

@@ -36,11 +36,13 @@ fn name_trace(step: &mut Step) {
     step.dynamic_parts = Some(Arc::new(dynamic_parts));
 }
 
+#[inline]
 fn place(request: &Request) -> Option<usize> {
     request.headers.iter().position(|(name, _)| name.eq_ignore_ascii_case(HEADER))
 }
 
 /// The trace ID of a request; `None` without a valid one.
+#[inline]
 pub fn trace_of(request: &Request) -> Option<u128> {
     let value = request.headers.get(place(request)?)?.1.as_slice();
     let digits = value.get(3..35).filter(|_| value.get(2) == Some(&b'-') && value.get(35) == Some(&b'-'))?;
@@ -61,6 +63,7 @@ impl DynamicParts {
 }
 
 /// Spreads each bit of a number over about half of the bits (the end of SplitMix64).
+#[inline]
 fn spread(number: u64) -> u64 {
     let mixed = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

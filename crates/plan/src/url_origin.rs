@@ -16,6 +16,7 @@ pub struct UrlOrigin {
 
 impl UrlOrigin {
     /// That of an absolute URL of HTTP or WebSocket, which has no credentials.
+    #[inline]
     pub fn from_url(url: &str) -> Option<Self> {
         let url = Url::parse(url).ok()?;
         let is_tls = match url.scheme() {
@@ -38,6 +39,7 @@ impl UrlOrigin {
     }
 
     /// The place of that of a URL among these.
+    #[inline]
     pub fn of(origins: &[Self], url: &str) -> Option<usize> {
         if origins.is_empty() {
             return None;
@@ -47,6 +49,7 @@ impl UrlOrigin {
     }
 
     /// A URL without a scheme, with this one.
+    #[inline]
     pub(crate) fn with_scheme(&self, url: &str) -> String {
         format!("{}{url}", if self.is_tls { "https:" } else { "http:" })
     }
@@ -56,6 +59,7 @@ impl UrlOrigin {
 const SCHEMES: [&str; 5] = ["http://", "https://", "ws://", "wss://", "//"];
 
 /// Scheme, authority and the rest of an absolute URL, or of one without a scheme.
+#[inline]
 pub(crate) fn parts_of_url(url: &str) -> Option<(&'static str, &str, &str)> {
     let is_begin = |scheme: &&str| url.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme));
     let scheme = SCHEMES.into_iter().find(is_begin)?;
@@ -65,6 +69,7 @@ pub(crate) fn parts_of_url(url: &str) -> Option<(&'static str, &str, &str)> {
 }
 
 /// Path and query of an absolute URL.
+#[inline]
 pub(crate) fn path_of_url(url: &str) -> String {
     let rest = parts_of_url(url).map_or("", |(_, _, rest)| rest);
     let rest = rest.split('#').next().unwrap_or_default();

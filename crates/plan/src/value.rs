@@ -128,6 +128,7 @@ pub fn loses_digits(number: &str) -> bool {
 
 /// The value in a text. Null is the empty text.
 impl fmt::Display for Value {
+    #[inline]
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Null => Ok(()),

@@ -14,6 +14,7 @@ const ZONE_BYTES_MAX: usize = 15;
 ///
 /// # Errors
 /// No interface can have this name.
+#[inline]
 pub(crate) fn without_zone(rest: &str) -> Result<(Cow<'_, str>, Option<String>), String> {
     let unchanged = Ok((Cow::Borrowed(rest), None));
     let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
@@ -37,6 +38,7 @@ pub(crate) fn without_zone(rest: &str) -> Result<(Cow<'_, str>, Option<String>),
 }
 
 /// A URL whose host is in brackets, with the zone.
+#[inline]
 pub(crate) fn with_zone(url: &str, zone: Option<&str>) -> String {
     zone.map_or_else(|| url.to_owned(), |zone| url.replacen(']', &format!("%25{zone}]"), 1))
 }

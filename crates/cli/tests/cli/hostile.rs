@@ -126,7 +126,7 @@ fn memory_is_bounded_whatever_comes() {
     const MOST: u64 = 150;
     let cases = hostile_responses();
     let wrong = Mutex::new(Vec::new());
-    // Every other case is for one driver, and the next commit has the rest for it.
+    // Every other case is for one driver; another commit may have it the other way round.
     let which = claims::seeds::for_this_run(2, 2);
     side_by_side(&[(0, "uring"), (1, "poll")], |&(which_driver, driver)| {
         let is_of_this_run = |index: usize| which.contains(&((index as u64 + which_driver) % 2));

@@ -4,7 +4,7 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use driver::{Clock, Driver, Event, Outgoing};
+use driver::{Driver, Event, Kind, Outgoing};
 use pacing::Nanos;
 
 use super::real::Real;
@@ -62,12 +62,12 @@ fn gathering_ends_in_time<D: Driver>(mut lab: Real<D>) {
 }
 
 /// Queued sends are not delayed: the peer has them while a driver sleeps for an hour.
-fn what_is_sent_leaves_before_a_sleep<D: Driver + 'static>(make: fn(Clock) -> Result<D, std::io::Error>) {
+fn what_is_sent_leaves_before_a_sleep(kind: Kind) {
     for is_lent in [false, true] {
         let (notify, peer) = channel();
         // It sleeps until this program ends.
         std::thread::spawn(move || {
-            let mut lab = Real::on(make);
+            let mut lab = Real::chosen(kind);
             let (socket, peer) = connected(&mut lab);
             let template = lab.driver().sockets().register(Arc::from(&b"ping"[..]));
             notify.send(peer).expect("somebody hears it");
@@ -88,20 +88,20 @@ fn what_is_sent_leaves_before_a_sleep<D: Driver + 'static>(make: fn(Clock) -> Re
 macro_rules! on_real_drivers {
     ($($test:ident)*) => {
         mod on_poll {
-            $(#[test] fn $test() { super::$test(super::Real::on(driver::poll::PollDriver::new)); })*
+            $(#[test] fn $test() { super::$test(super::Real::chosen(driver::Kind::Poll)); })*
 
             #[test]
             fn what_is_sent_leaves_before_a_sleep() {
-                super::what_is_sent_leaves_before_a_sleep(driver::poll::PollDriver::new);
+                super::what_is_sent_leaves_before_a_sleep(driver::Kind::Poll);
             }
         }
 
         mod on_uring {
-            $(#[test] fn $test() { super::$test(super::Real::on(driver::uring::UringDriver::new)); })*
+            $(#[test] fn $test() { super::$test(super::Real::chosen(driver::Kind::Uring)); })*
 
             #[test]
             fn what_is_sent_leaves_before_a_sleep() {
-                super::what_is_sent_leaves_before_a_sleep(driver::uring::UringDriver::new);
+                super::what_is_sent_leaves_before_a_sleep(driver::Kind::Uring);
             }
         }
     };

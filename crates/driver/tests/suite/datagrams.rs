@@ -259,13 +259,13 @@ fn dropped_datagrams_are_counted<D: Driver>(mut lab: Real<D>) {
 
 #[test]
 fn poll_counts_dropped_datagrams() {
-    dropped_datagrams_are_counted(Real::on(driver::poll::PollDriver::new));
+    dropped_datagrams_are_counted(Real::chosen(driver::Kind::Poll));
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn uring_counts_dropped_datagrams() {
-    dropped_datagrams_are_counted(Real::on(driver::uring::UringDriver::new));
+    dropped_datagrams_are_counted(Real::chosen(driver::Kind::Uring));
 }
 
 /// Sends ten datagrams through a network with these faults: the number that arrives, and the last arrival.

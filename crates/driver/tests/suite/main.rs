@@ -411,12 +411,12 @@ fn every_wake_is_received<L: Lab>(mut lab: L) {
 macro_rules! on_each_driver {
     ($($test:ident)*) => {
         mod on_poll {
-            $(#[test] fn $test() { super::$test(super::real::Real::on(driver::poll::PollDriver::new)); })*
+            $(#[test] fn $test() { super::$test(super::real::Real::chosen(driver::Kind::Poll)); })*
         }
 
         #[cfg(target_os = "linux")]
         mod on_uring {
-            $(#[test] fn $test() { super::$test(super::real::Real::on(driver::uring::UringDriver::new)); })*
+            $(#[test] fn $test() { super::$test(super::real::Real::chosen(driver::Kind::Uring)); })*
         }
 
         mod on_sim {
@@ -463,11 +463,11 @@ on_each_driver! {
 
 #[test]
 fn poll_comes_from_an_address() {
-    comes_from_an_address(real::Real::on(driver::poll::PollDriver::new));
+    comes_from_an_address(real::Real::chosen(driver::Kind::Poll));
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn uring_comes_from_an_address() {
-    comes_from_an_address(real::Real::on(driver::uring::UringDriver::new));
+    comes_from_an_address(real::Real::chosen(driver::Kind::Uring));
 }

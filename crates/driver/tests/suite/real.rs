@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::thread::JoinHandle;
 
-use driver::{Clock, Driver, Event, Sockets};
+use driver::{ChosenDriver, Clock, Driver, Event, Kind, Sockets};
 use pacing::Nanos;
 
 use super::{LIMIT, Lab, Peer, Reading, wait_for};
@@ -21,9 +21,10 @@ pub(super) struct Real<D> {
     pub(super) datagrams: Option<UdpSocket>,
 }
 
-impl<D: Driver> Real<D> {
-    pub(super) fn on(make: impl FnOnce(Clock) -> Result<D, std::io::Error>) -> Self {
-        Self { driver: make(Clock::start()).expect("a driver"), listener: None, datagrams: None }
+impl Real<ChosenDriver> {
+    pub(super) fn chosen(kind: Kind) -> Self {
+        let driver = ChosenDriver::new(kind, Clock::start()).expect("a driver");
+        Self { driver, listener: None, datagrams: None }
     }
 }
 

@@ -171,6 +171,7 @@ impl NumberStandIns {
 
     /// Numbers known from the check have positions far from each other; the others get the next ones after them, in
     /// their order.
+    #[inline]
     fn stand_ins<'a>(&self, found: &'a [(Range<usize>, Magnitude)]) -> BTreeMap<&'a Magnitude, i64> {
         let gap = PLACES / (self.known.len() as i64 + 1);
         let mut all: BTreeMap<&Magnitude, i64> = found.iter().map(|(_, magnitude)| (magnitude, 0)).collect();

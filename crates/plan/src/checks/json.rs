@@ -91,6 +91,7 @@ impl JsonCheck {
     ///
     /// # Errors
     /// The path is invalid, or what is behind it.
+    #[inline]
     pub fn parse(text: &str) -> Result<Self, PlanError> {
         let wrong = |reason: String| PlanError::JsonCheck { value: text.to_owned(), reason };
         let (path, operator) = split(text);
@@ -169,7 +170,6 @@ impl JsonCheck {
     }
 
     /// What came where the check is not met.
-    #[inline]
     fn found(&self, value: &Value) -> String {
         let found = self.path.query(value);
         match (&self.wanted, found.first()) {
@@ -213,6 +213,7 @@ const WORDS: [(&str, Operator); 4] = [
 ];
 
 /// The path, and the operator with the rest; `None` when there is no operator outside of brackets and quotes.
+#[inline]
 fn split(text: &str) -> (&str, Option<(Operator, &str)>) {
     let (mut depth, mut quote, mut was_escaped) = (0usize, None, false);
     for (index, byte) in text.bytes().enumerate() {
@@ -252,12 +253,14 @@ fn split(text: &str) -> (&str, Option<(Operator, &str)>) {
 }
 
 /// A sign at the beginning of a text, and what is behind it.
+#[inline]
 fn relation_of(text: &str) -> Option<(Relation, &str)> {
     let (sign, relation) = RELATIONS.iter().find(|(sign, _)| text.starts_with(sign))?;
     Some((*relation, text[sign.len()..].trim()))
 }
 
 /// A word at the beginning of a text, and what is behind it.
+#[inline]
 fn word_of(text: &str) -> Option<(Operator, &str)> {
     let end = text.find(|each: char| !each.is_ascii_alphanumeric() && each != '_').unwrap_or(text.len());
     let (word, rest) = text.split_at(end);
@@ -266,6 +269,7 @@ fn word_of(text: &str) -> Option<(Operator, &str)> {
 }
 
 /// What the matches must be; `None`: there.
+#[inline]
 fn wanted_of(operator: Operator, rest: &str, number_stand_ins: &NumberStandIns) -> Result<Option<Wanted>, String> {
     let literal = || literal_of(rest, number_stand_ins).ok_or_else(|| format!("'{rest}' is no JSON value"));
     Ok(Some(match operator {
@@ -289,6 +293,7 @@ fn wanted_of(operator: Operator, rest: &str, number_stand_ins: &NumberStandIns) 
 }
 
 /// Whether a path can match one value only: it has names and indices alone.
+#[inline]
 fn is_singular(path: &str) -> bool {
     let (mut quote, mut before) = (None, b' ');
     for byte in path.bytes() {
@@ -324,6 +329,7 @@ fn text_of_value(value: &Value) -> Cow<'_, str> {
 }
 
 /// JSON, or text in single quotes as in paths.
+#[inline]
 fn literal_of(text: &str, number_stand_ins: &NumberStandIns) -> Option<Value> {
     if let Some(inner) = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
         return Some(Value::String(inner.replace("\\'", "'")));

@@ -39,6 +39,7 @@ impl MessageTypes {
     ///
     /// # Errors
     /// It does not fit the method; the reason is for the user.
+    #[inline]
     pub fn encode(&self, json: &[u8]) -> Result<Vec<u8>, String> {
         let mut reader = serde_json::Deserializer::from_slice(json);
         let read = DynamicMessage::deserialize(self.input.clone(), &mut reader);
@@ -47,6 +48,7 @@ impl MessageTypes {
     }
 
     /// A message as JSON; `None` when it does not fit the method's type.
+    #[inline]
     pub fn json(&self, is_ours: bool, message: &[u8]) -> Option<String> {
         let kind = if is_ours { &self.input } else { &self.output };
         let message = DynamicMessage::decode(kind.clone(), message).ok()?;

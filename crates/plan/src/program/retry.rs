@@ -35,6 +35,7 @@ impl OnFailure {
     }
 
     /// The action after the last try, or for what is never tried again; `retries`: those of the program.
+    #[inline]
     pub fn after_last_try(self, retries: &[Retry]) -> Self {
         match self {
             Self::Retry(_) => Self::Next,
@@ -90,6 +91,7 @@ impl Retry {
 
     /// The wait before a try; `number`: 1 for the first after the failure. `requested`: what the server asks for.
     /// `drawn`: from 0 to 1.
+    #[inline]
     pub fn wait(&self, number: u16, requested: Option<Duration>, drawn: f64) -> Duration {
         if let Some(requested) = requested.filter(|_| self.retry_after) {
             return requested.min(self.max_wait);

@@ -237,6 +237,7 @@ fn range_field(content: BodyContent, requested: &str, sent: impl FnOnce() -> Str
 }
 
 /// The host of a `Host` field.
+#[inline]
 fn without_port(host: &str) -> &str {
     match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((address, _)) => address,

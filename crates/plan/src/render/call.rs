@@ -42,6 +42,7 @@ impl Function {
     ///
     /// # Errors
     /// The arguments are too few, too many, or none of its.
+    #[inline]
     pub fn call(
         self,
         arguments: Vec<Value>,

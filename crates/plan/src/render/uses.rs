@@ -37,7 +37,6 @@ impl Uses {
 
 impl Rendering {
     /// The columns and expressions that it uses.
-    #[inline]
     pub fn uses(&self) -> Uses {
         Uses::new(std::iter::once(self))
     }
@@ -62,7 +61,6 @@ impl ValuePattern {
     }
 
     /// The columns and expressions that it uses.
-    #[inline]
     pub fn uses(&self) -> Uses {
         Uses::new(self.rendering().into_iter())
     }
@@ -70,7 +68,6 @@ impl ValuePattern {
 
 impl DynamicParts {
     /// The columns and expressions of a request, and of the defaults of its extractions.
-    #[inline]
     pub fn uses(&self) -> Uses {
         Uses::new(self.renderings())
     }

@@ -162,7 +162,7 @@ fn reader_and_schema_agree_on_any_change_of_a_value() {
     let others = [json!("text"), json!(5), json!(true), json!(null), json!([]), json!({"nobody": 1})];
     let (mut taken, mut refused) = (0, 0);
     let of_this_run = claims::seeds::for_this_run(places.len() as u64, VALUE_PARTS);
-    for place in of_this_run.iter().map(|number| &places[*number as usize]) {
+    for place in of_this_run.iter().filter_map(|number| places.get(*number as usize)) {
         for other in &others {
             let mut changed = whole.clone();
             *changed.pointer_mut(place).expect("it is there") = other.clone();
