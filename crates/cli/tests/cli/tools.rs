@@ -20,8 +20,10 @@ fn program(name: &str) -> Option<String> {
 }
 
 /// The stdout of a command, and its exit code.
+#[expect(clippy::print_stderr, reason = "a test that fails shows why the command did")]
 fn run(mut command: Command) -> (String, Option<i32>) {
     let ended = command.output().expect("it starts");
+    eprintln!("{command:?}: {}\n{}", ended.status, text(&ended.stderr));
     (text(&ended.stdout), ended.status.code())
 }
 
