@@ -59,11 +59,11 @@ impl Driver for ChosenDriver {
         }
     }
 
-    fn wait(&mut self, until: Nanos, mut handle: impl FnMut(&mut dyn Sockets, Event<'_>)) -> Result<(), Error> {
+    fn wait(&mut self, until: Nanos, handle: impl FnMut(&mut dyn Sockets, Event<'_>)) -> Result<(), Error> {
         match self {
             #[cfg(target_os = "linux")]
-            Self::Uring(driver) => driver.wait(until, |sockets, event| handle(sockets, event)),
-            Self::Poll(driver) => driver.wait(until, |sockets, event| handle(sockets, event)),
+            Self::Uring(driver) => driver.wait(until, handle),
+            Self::Poll(driver) => driver.wait(until, handle),
         }
     }
 

@@ -288,6 +288,9 @@ pub trait Sockets {
     fn close(&mut self, socket: Socket);
 }
 
+/// What each event of a wait is passed to.
+type Handle<'h> = &'h mut dyn FnMut(&mut dyn Sockets, Event<'_>);
+
 /// Waits for events of sockets.
 pub trait Driver {
     /// The socket operations, outside of events.

@@ -26,8 +26,8 @@ use crate::short_sleep::ShortSleep;
 use crate::table::SocketTable;
 use crate::timer::Timer;
 use crate::{
-    Clock, Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, SocketKind, Sockets, Template,
-    Waker,
+    Clock, Driver, Event, Handle, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, SocketKind, Sockets,
+    Template, Waker,
 };
 
 /// Maximum bytes of one read: a large response needs few calls, and the buffer stays in the second-level cache.
@@ -283,8 +283,6 @@ impl Sockets for PollSockets {
         drop(self.table.remove(socket));
     }
 }
-
-type Handle<'h> = &'h mut dyn FnMut(&mut dyn Sockets, Event<'_>);
 
 impl PollSockets {
     fn insert(&mut self, slot: Slot) -> Result<Socket, SocketError> {

@@ -3,9 +3,9 @@
 use rustix::io::Errno;
 
 use super::table::write;
-use super::{Handle, PollSockets, TURNS_MAX, sys};
+use super::{PollSockets, TURNS_MAX, sys};
 use crate::pending::PendingSockets;
-use crate::{Clock, DATAGRAM_BYTES_MAX, Event, Socket, SocketError};
+use crate::{Clock, DATAGRAM_BYTES_MAX, Event, Handle, Socket, SocketError};
 
 /// The end of a send.
 pub(super) enum SendEnd {

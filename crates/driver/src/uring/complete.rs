@@ -6,12 +6,10 @@ use rustix::io::Errno;
 use super::UringSockets;
 use super::op::{Op, TEMPLATE_GENERATION_MASK, socket_of, template_refused};
 use super::table::{Entry, Kind};
-use crate::{Event, Socket, SocketError, Sockets};
+use crate::{Event, Handle, Socket, SocketError, Sockets};
 
 /// A socket that fills this many small buffers in a row receives into large ones: its responses have 8 kB and more.
 const FILLED_MAX: u8 = 2;
-
-pub(super) type Handle<'h> = &'h mut dyn FnMut(&mut dyn Sockets, Event<'_>);
 
 impl UringSockets {
     pub(super) fn complete(&mut self, ring: usize, completion: &cqueue::Entry, handle: Handle<'_>) {

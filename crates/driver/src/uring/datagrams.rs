@@ -3,12 +3,12 @@
 use io_uring::{cqueue, opcode, squeue, types};
 
 use super::UringSockets;
-use super::complete::{Handle, error_of};
+use super::complete::error_of;
 use super::op::{Op, socket_of};
 use super::table::Kind;
 use crate::memory_info::{DROPS, MemoryInfo};
 use crate::pending::PendingSockets;
-use crate::{DATAGRAM_BYTES_MAX, Event, Socket, Sockets};
+use crate::{DATAGRAM_BYTES_MAX, Event, Handle, Socket, Sockets};
 
 /// The socket command that reads an option (SOCKET_URING_OP_GETSOCKOPT), since Linux 6.7.
 const GET_OPTION: u32 = 2;
