@@ -4,7 +4,7 @@
 
 use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -89,8 +89,14 @@ fn inherit_orphans() -> Result<(), Failure> {
 fn ours(verb: &str, words: &[&str], stdin: Stdio) -> Result<Child, Failure> {
     let program = std::env::current_exe().map_err(|error| format!("our own program: {error}"))?;
     let mut command = Command::new(program);
-    command.arg(verb).args(words).stdin(stdin).process_group(0);
+    command.arg(verb).args(words).stdin(stdin).process_group(0).envs(caches());
     command.spawn().map_err(|error| format!("{command:?} does not start: {error}"))
+}
+
+/// The caches of other programs, which would be under HOME: Go, pip and the browser follow the first, npm the second.
+fn caches() -> [(&'static str, PathBuf); 2] {
+    let folder = crate::root().join("target/cache");
+    [("XDG_CACHE_HOME", folder.clone()), ("npm_config_cache", folder.join("npm"))]
 }
 
 fn said(status: ExitStatus) -> String {

@@ -38,6 +38,12 @@ fn key(path: &PathBuf) {
     assert!(made.expect("ssh-keygen of openssh-client").success());
 }
 
+/// The processes that a process started itself.
+fn children_of(process: u32) -> Vec<Pid> {
+    let listed = fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap_or_default();
+    listed.split_whitespace().filter_map(|number| Pid::from_raw(number.parse().ok()?)).collect()
+}
+
 impl Machines {
     fn with(hosts: usize) -> Self {
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -138,9 +144,15 @@ impl Machines {
 impl Drop for Machines {
     fn drop(&mut self) {
         for child in &mut self.children {
+            // The processes of its sessions: whoever is on a machine that was cut off would wait for hours. A worker that
+            // is left is not ended here, but found.
+            let sessions = children_of(child.id());
             // It may have ended by itself.
             let _ = child.kill();
             let _ = child.wait();
+            for session in sessions {
+                let _ = kill_process(session, Signal::KILL);
+            }
         }
         let _ = fs::remove_dir_all(&self.folder);
     }
