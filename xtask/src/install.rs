@@ -35,13 +35,13 @@ pub(crate) fn ensure(program: &str, package: &str, paths: &[&str]) -> Result<(),
     ensure_by(install, program, package, paths)
 }
 
-/// The same for a package with a service of its name, which is not started.
-pub(crate) fn ensure_without_service(program: &str, package: &str, paths: &[&str]) -> Result<(), Failure> {
-    ensure_by(install_without_service, program, package, paths)
+/// The same for a package with a service, which is not started.
+pub(crate) fn ensure_without_service(service: &str, package: &str, paths: &[&str]) -> Result<(), Failure> {
+    ensure_by(|package| install_without_service(package, service), service, package, paths)
 }
 
 fn ensure_by(
-    install: fn(&str) -> Result<(), Failure>,
+    install: impl Fn(&str) -> Result<(), Failure>,
     program: &str,
     package: &str,
     paths: &[&str],
@@ -75,12 +75,12 @@ fi
 apt-get update -qq
 apt-get install -y -qq --no-install-recommends "$1" || exit 1
 # Nor does it start with the machine.
-if command -v systemctl > /dev/null; then systemctl --quiet disable "$1" || true; fi
+if command -v systemctl > /dev/null; then systemctl --quiet disable "$2" || true; fi
 "#;
 
-fn install_without_service(package: &str) -> Result<(), Failure> {
+fn install_without_service(package: &str, service: &str) -> Result<(), Failure> {
     permission(response().as_deref(), &format!("apt-get install {package}"))?;
-    run(as_root("sh").args(["-c", WITHOUT_SERVICE, "sh", package]))
+    run(as_root("sh").args(["-c", WITHOUT_SERVICE, "sh", package, service]))
 }
 
 /// A command that runs with root privileges.
@@ -189,7 +189,7 @@ pub(crate) fn sshd() -> Result<(), Failure> {
     ensure("ip", "iproute2", &["/usr/sbin/ip", "/usr/bin/ip", "/sbin/ip"])?;
     ensure("curl", "curl", &["/usr/bin/curl"])?;
     ensure("ssh-keygen", "openssh-client", &["/usr/bin/ssh-keygen"])?;
-    ensure("sshd", "openssh-server", &["/usr/sbin/sshd"])
+    ensure_without_service("ssh", "openssh-server", &["/usr/sbin/sshd"])
 }
 
 /// The bus of cluster runs, for tests that kill it.
