@@ -96,7 +96,7 @@ fn ours(verb: &str, words: &[&str], stdin: Stdio) -> Result<Child, Failure> {
 /// The caches of other programs, which would be under HOME: Go, pip and the browser follow the first, npm the second.
 fn caches() -> [(&'static str, PathBuf); 2] {
     let folder = crate::root().join("target/cache");
-    [("XDG_CACHE_HOME", folder.clone()), ("npm_config_cache", folder.join("npm"))]
+    [("XDG_CACHE_HOME", folder.clone()), ("npm_config_cache", folder.join("npm-packages"))]
 }
 
 fn said(status: ExitStatus) -> String {
