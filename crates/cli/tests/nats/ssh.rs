@@ -144,8 +144,8 @@ impl Machines {
 impl Drop for Machines {
     fn drop(&mut self) {
         for child in &mut self.children {
-            // The processes of its sessions: whoever is on a machine that was cut off would wait for hours. A worker that
-            // is left is not ended here, but found.
+            // The processes of its sessions: on a machine that was cut off they would wait for hours. A worker that is
+            // left is not ended here, but found.
             let sessions = children_of(child.id());
             // It may have ended by itself.
             let _ = child.kill();
