@@ -230,11 +230,26 @@ fn script(path: &Path, line: &str) -> Result<(), Failure> {
 
 /// Go, installed when missing.
 fn go() -> Result<Command, Failure> {
-    let has_go = || Command::new("go").arg("version").output().is_ok_and(|output| output.status.success());
-    if !has_go() {
+    if !go_here().arg("version").output().is_ok_and(|output| output.status.success()) {
         install("golang-go")?;
     }
-    Ok(Command::new("go"))
+    Ok(go_here())
+}
+
+/// Go writes what it counts about itself beside its settings: these hold, but the counts go to `target`.
+fn go_here() -> Command {
+    let mut go = Command::new("go");
+    if let Some(settings) = settings_of_go() {
+        go.env("GOENV", settings).env("XDG_CONFIG_HOME", crate::root().join("target/cache/config"));
+    }
+    go
+}
+
+/// The file with Go's settings, in the place that Go itself takes; `None` without one.
+fn settings_of_go() -> Option<PathBuf> {
+    let path_in = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = || path_in("XDG_CONFIG_HOME").or_else(|| Some(path_in("HOME")?.join(".config")));
+    path_in("GOENV").or_else(|| Some(folder()?.join("go/env")))
 }
 
 /// A NATS server with all features of the bus; building it needs Go 1.25 or later.

@@ -35,6 +35,8 @@ impl Driven {
         let is_there = tools.join("node_modules/axe-core").exists();
         assert!(is_there, "`cargo xtask test` installs the browser and what drives it");
         let mut command = Command::new("node");
+        // The browser keeps a file beside its settings, whatever its profile is.
+        command.env("XDG_CONFIG_HOME", tools.join("config"));
         command.arg(scripts().join("pages.mjs")).arg(tools).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("node starts");
         let responses = BufReader::new(child.stdout.take().expect("a pipe"));

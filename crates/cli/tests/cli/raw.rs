@@ -4,7 +4,6 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use wire::websocket::{self, Offered};
 
@@ -22,9 +21,6 @@ pub(crate) const END_HEADERS: u8 = 4;
 const ACK: u8 = 1;
 const FRAME_BYTES_MAX: usize = 16_384;
 const PREFACE_BYTES: usize = 24;
-
-/// The time after which a silent peer counts as gone: no test waits for this.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let [_, l2, l1, l0] = (payload.len() as u32).to_be_bytes();
@@ -83,7 +79,8 @@ pub(crate) fn message(flag: u8, bytes: &[u8]) -> Vec<u8> {
     message
 }
 
-/// A server on a free port. Each connection gets a thread, and its number; it ends with the process of the test.
+/// A server on a free port. Each connection gets a thread, and its number; it ends with the process of the test. Its
+/// reads have no limit: one with a limit fails when the process is stopped and goes on.
 pub(crate) struct Raw {
     pub(crate) port: u16,
     /// Requests whose response was sent, as far as the peer took it.
@@ -100,8 +97,6 @@ impl Raw {
                 let serve = serve.clone();
                 std::thread::spawn(move || {
                     let _ = stream.set_nodelay(true);
-                    let _ = stream.set_read_timeout(Some(PATIENCE));
-                    let _ = stream.set_write_timeout(Some(PATIENCE));
                     serve(stream, number);
                 });
             }

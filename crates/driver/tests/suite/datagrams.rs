@@ -10,7 +10,7 @@ use pacing::Nanos;
 
 use super::real::Real;
 use super::simulated::Sim;
-use super::{LIMIT, Lab, Seen, is_quiet, seen, until};
+use super::{Lab, Seen, is_quiet, seen, until};
 
 /// A driver, and a program that receives datagrams and replies.
 pub(super) trait DatagramLab: Lab {
@@ -35,7 +35,6 @@ impl<D: Driver> DatagramLab for Real<D> {
     fn bind(&mut self, at: Option<SocketAddr>) -> SocketAddr {
         let at = at.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 0)));
         let socket = UdpSocket::bind(at).expect("a port");
-        socket.set_read_timeout(Some(LIMIT)).expect("a timeout");
         self.datagrams.insert(socket).local_addr().expect("an address")
     }
 

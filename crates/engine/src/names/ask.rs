@@ -118,8 +118,13 @@ fn over_udp(server: SocketAddr, question: &Question, until: Instant) -> io::Resu
     socket.send(&question.message())?;
     let mut message = vec![0; UDP_BYTES_MAX];
     for _ in 0..OTHERS_MAX {
-        socket.set_read_timeout(Some(left(until)?))?;
-        let length = socket.recv(&mut message).map_err(as_silence)?;
+        let length = read_before(
+            || left(until),
+            |left| {
+                socket.set_read_timeout(Some(left))?;
+                socket.recv(&mut message)
+            },
+        )?;
         if let Ok(answer) = question.read(&message[..length]) {
             return Ok(answer);
         }
@@ -142,8 +147,14 @@ fn over_tcp(server: SocketAddr, question: &Question, until: Instant) -> io::Resu
 /// Fills a buffer, however slowly the bytes come.
 fn read_until(stream: &mut TcpStream, mut buffer: &mut [u8], until: Instant) -> io::Result<()> {
     while !buffer.is_empty() {
-        stream.set_read_timeout(Some(left(until)?))?;
-        match stream.read(buffer).map_err(as_silence)? {
+        let count = read_before(
+            || left(until),
+            |left| {
+                stream.set_read_timeout(Some(left))?;
+                stream.read(buffer)
+            },
+        )?;
+        match count {
             0 => return Err(io::ErrorKind::UnexpectedEof.into()),
             count => buffer = &mut buffer[count..],
         }
@@ -160,11 +171,20 @@ fn silence() -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, "no answer")
 }
 
-/// A read that timed out has an error of its own on each system.
-fn as_silence(error: io::Error) -> io::Error {
-    match error.kind() {
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => silence(),
-        _ => error,
+/// Reads, with what is left of the time as the limit. A read with a limit is interrupted when the process is stopped and
+/// goes on; a read that timed out has an error of its own on each system.
+fn read_before(
+    left: impl Fn() -> io::Result<Duration>,
+    mut read: impl FnMut(Duration) -> io::Result<usize>,
+) -> io::Result<usize> {
+    loop {
+        match read(left()?) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                return Err(silence());
+            }
+            done => return done,
+        }
     }
 }
 
@@ -181,5 +201,21 @@ fn code_name(code: u8) -> String {
         4 => "NOTIMP".to_owned(),
         5 => "REFUSED".to_owned(),
         code => format!("code {code}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_read_that_is_interrupted_goes_on_until_its_time_is_up() {
+        let more = || Ok(Duration::from_secs(1));
+        let mut results = [Err(io::ErrorKind::Interrupted.into()), Ok(7)].into_iter();
+        assert_eq!(read_before(more, |_| results.next().expect("two are enough")).expect("something came"), 7);
+        let none = read_before(more, |_| Err(io::ErrorKind::WouldBlock.into())).expect_err("nothing came");
+        assert_eq!(none.kind(), io::ErrorKind::TimedOut);
+        let late = read_before(|| Err(silence()), |_| Ok(7)).expect_err("its time is up");
+        assert_eq!(late.kind(), io::ErrorKind::TimedOut);
     }
 }

@@ -173,6 +173,7 @@ zone:
     )
 }
 
+/// With few connections left for others, Unbound soon closes those that are idle.
 fn unbound(port: u16) -> String {
     format!(
         "server:
@@ -184,6 +185,7 @@ fn unbound(port: u16) -> String {
  logfile: \"DIR/log\"
  use-syslog: no
  num-threads: 1
+ incoming-num-tcp: 100
  do-ip6: no
  module-config: \"iterator\"
  local-zone: \"test.\" nodefault
