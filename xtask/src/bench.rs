@@ -187,7 +187,7 @@ pub(crate) fn peers(words: &[&str]) -> Result<(), Failure> {
         let (server, path) = (install::grpc_peer()?, std::env::var("PATH").unwrap_or_default());
         let tools = server.parent().map_or(String::new(), |folder| folder.display().to_string());
         if !root().join("target/tools/ghz").exists() {
-            install::fetch(Command::new("go").env("GOBIN", &tools).args(["install", GHZ]))?;
+            install::fetch(install::go()?.env("GOBIN", &tools).args(["install", GHZ]))?;
         }
         command.env("PATH", format!("{path}:{tools}"));
     }

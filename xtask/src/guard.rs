@@ -93,10 +93,12 @@ fn ours(verb: &str, words: &[&str], stdin: Stdio) -> Result<Child, Failure> {
     command.spawn().map_err(|error| format!("{command:?} does not start: {error}"))
 }
 
-/// The caches of other programs, which would be under HOME: Go, pip and the browser follow the first, npm the second.
-fn caches() -> [(&'static str, PathBuf); 2] {
+/// The caches of other programs, which would be under HOME: of builds by Go, of pip and of the browser; and of npm.
+fn caches() -> impl Iterator<Item = (&'static str, PathBuf)> {
     let folder = crate::root().join("target/cache");
-    [("XDG_CACHE_HOME", folder.clone()), ("npm_config_cache", folder.join("npm-packages"))]
+    let all = [("XDG_CACHE_HOME", folder.clone()), ("npm_config_cache", folder.join("npm-packages"))];
+    // Where they are set, their place was chosen.
+    all.into_iter().filter(|(name, _)| std::env::var_os(name).is_none())
 }
 
 fn said(status: ExitStatus) -> String {

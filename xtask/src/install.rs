@@ -36,8 +36,13 @@ pub(crate) fn ensure(program: &str, package: &str, paths: &[&str]) -> Result<(),
 }
 
 /// The same for a package with a service, which is not started.
-pub(crate) fn ensure_without_service(service: &str, package: &str, paths: &[&str]) -> Result<(), Failure> {
-    ensure_by(|package| install_without_service(package, service), service, package, paths)
+pub(crate) fn ensure_without_service(
+    program: &str,
+    package: &str,
+    service: &str,
+    paths: &[&str],
+) -> Result<(), Failure> {
+    ensure_by(|package| install_without_service(package, service), program, package, paths)
 }
 
 fn ensure_by(
@@ -189,7 +194,7 @@ pub(crate) fn sshd() -> Result<(), Failure> {
     ensure("ip", "iproute2", &["/usr/sbin/ip", "/usr/bin/ip", "/sbin/ip"])?;
     ensure("curl", "curl", &["/usr/bin/curl"])?;
     ensure("ssh-keygen", "openssh-client", &["/usr/bin/ssh-keygen"])?;
-    ensure_without_service("ssh", "openssh-server", &["/usr/sbin/sshd"])
+    ensure_without_service("sshd", "openssh-server", "ssh", &["/usr/sbin/sshd"])
 }
 
 /// The bus of cluster runs, for tests that kill it.
@@ -229,7 +234,7 @@ fn script(path: &Path, line: &str) -> Result<(), Failure> {
 }
 
 /// Go, installed when missing.
-fn go() -> Result<Command, Failure> {
+pub(crate) fn go() -> Result<Command, Failure> {
     if !go_here().arg("version").output().is_ok_and(|output| output.status.success()) {
         install("golang-go")?;
     }

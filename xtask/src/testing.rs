@@ -136,7 +136,7 @@ fn install_all(is_long: bool) -> Result<(), Failure> {
         install::ensure(program, package, &[&format!("/usr/bin/{program}"), &format!("/usr/sbin/{program}")])?;
     }
     for program in ["nsd", "unbound", "freeradius"] {
-        install::ensure_without_service(program, program, &[&format!("/usr/sbin/{program}")])?;
+        install::ensure_without_service(program, program, program, &[&format!("/usr/sbin/{program}")])?;
     }
     install::go_tools()?;
     install::node_peer()?;
