@@ -162,6 +162,7 @@ fn nsd(port: u16) -> String {
  zonelistfile: \"DIR/zones\"
  logfile: \"DIR/log\"
  ipv4-edns-size: 4096
+ receive-buffer-size: 1048576
  rrl-ratelimit: 0
 remote-control:
  control-enable: yes
@@ -173,7 +174,8 @@ zone:
     )
 }
 
-/// With few connections left for others, Unbound soon closes those that are idle.
+/// With few connections left for others, Unbound soon closes those that are idle. What comes while it is stopped has
+/// room, as in NSD: a query that is lost is waited for.
 fn unbound(port: u16) -> String {
     format!(
         "server:
@@ -192,6 +194,7 @@ fn unbound(port: u16) -> String {
  extended-statistics: yes
  edns-buffer-size: 4096
  max-udp-size: 4096
+ so-rcvbuf: 1m
 remote-control:
  control-enable: yes
  control-interface: DIR/control
