@@ -112,11 +112,14 @@ fn an_open_load_goes_to_all_addresses() {
     let dns = NameServer::start(Says::addresses(&nodes(3)));
     let served = Nodes::start(3);
     let url = served.url("/");
-    // Each of the connections has its turn, so all of them are used once, also when many starts are due at a time.
+    // There is a connection for each start, so none has to wait for another, however many are due at a time.
     let words = ["-q", "600", "-c", "1800", "-n", "1800", "--preconnect", "--dns", dns.address(), "-o", "json", &url];
     let seen = report(&output(&words));
     assert_eq!(seen["requests"]["succeeded"], 1_800, "{seen:#}");
-    assert_eq!(served.requests("/"), [600; 3]);
+    let requests = served.requests("/");
+    assert_eq!(requests.iter().sum::<u64>(), 1_800, "{requests:?}");
+    // Threads take turns by themselves: few connections are used twice.
+    assert!(requests.iter().all(|each| each.abs_diff(600) <= 60), "{requests:?}");
 }
 
 #[test]
