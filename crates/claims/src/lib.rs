@@ -6,6 +6,8 @@
 //!
 //! `#[macro_use] extern crate claims;`
 //!
+//! What is asserted in turns whose number depends on time is judged [`as_one`] claim.
+//!
 //! Claims are counted per named thread: the thread of a test has the name of the test. When it ends, it appends a
 //! line with its count to the file that the environment names; without that nothing is written.
 
@@ -25,17 +27,31 @@ struct Count(Cell<u64>);
 
 thread_local! {
     static COUNT: Count = const { Count(Cell::new(0)) };
-    /// Whether this thread waits for an event: what it asserts meanwhile depends on how often it looks.
-    static WAITS: Cell<bool> = const { Cell::new(false) };
+    /// Whether what this thread asserts is a part of a claim that is counted.
+    static IS_PART: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Counts an assertion of this thread, unless it waits for an event. Used by the macros.
+/// Counts an assertion of this thread, unless it is a part of a claim that is counted. Used by the macros.
 pub fn judged() {
-    if WAITS.get() {
+    if IS_PART.get() {
         return;
     }
     // A thread that is ending makes no more assertions.
     let _ = COUNT.try_with(|count| count.0.set(count.0.get() + 1));
+}
+
+/// Counts one claim, whatever `body` asserts: how many turns it takes depends on time.
+pub fn as_one<T>(body: impl FnOnce() -> T) -> T {
+    judged();
+    uncounted(body)
+}
+
+/// Counts nothing that `body` asserts.
+fn uncounted<T>(body: impl FnOnce() -> T) -> T {
+    let before = IS_PART.replace(true);
+    let result = body();
+    IS_PART.set(before);
+    result
 }
 
 impl Drop for Count {

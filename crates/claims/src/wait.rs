@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::WAITS;
+use super::uncounted;
 
 /// Time limit, long enough for a busy machine. It protects the harness and asserts nothing.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -13,13 +13,8 @@ const LOOK: Duration = Duration::from_millis(2);
 #[track_caller]
 pub fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
-    let mut holds = || {
-        let before = WAITS.replace(true);
-        let holds = holds();
-        WAITS.set(before);
-        holds
-    };
-    while !holds() {
+    // What it asserts depends on how often it looks.
+    while !uncounted(&mut holds) {
         core::assert!(begun.elapsed() < LIMIT, "not within {LIMIT:?}: {what}");
         std::thread::sleep(LOOK);
     }

@@ -80,41 +80,43 @@ fn receive_all(sockets: &[Socket], driver: &mut UringDriver, pause_every: usize,
     let mut seen: Vec<Seen> = sockets.iter().map(|_| Seen::default()).collect();
     let mut paused = Vec::new();
     let mut turns = 0;
-    while !seen.iter().all(|one| one.is_over) {
-        turns += 1;
-        assert!(turns < 2_000_000, "it does not end");
-        let soon = driver.now() + Nanos::from_millis(1);
-        let wait = driver.wait(soon, |driver, event| {
-            let place = |socket| sockets.iter().position(|own| *own == socket).expect("one of ours");
-            match event {
-                Event::Received { socket, bytes, .. } => {
-                    let one = &mut seen[place(socket)];
-                    for (number, byte) in bytes.iter().enumerate() {
-                        assert_eq!(*byte, byte_at(one.bytes + number), "byte {} of {socket:?}", one.bytes + number);
+    claims::as_one(|| {
+        while !seen.iter().all(|one| one.is_over) {
+            turns += 1;
+            assert!(turns < 2_000_000, "it does not end");
+            let soon = driver.now() + Nanos::from_millis(1);
+            let wait = driver.wait(soon, |driver, event| {
+                let place = |socket| sockets.iter().position(|own| *own == socket).expect("one of ours");
+                match event {
+                    Event::Received { socket, bytes, .. } => {
+                        let one = &mut seen[place(socket)];
+                        for (number, byte) in bytes.iter().enumerate() {
+                            assert_eq!(*byte, byte_at(one.bytes + number), "byte {} of {socket:?}", one.bytes + number);
+                        }
+                        one.bytes += bytes.len();
+                        one.events += 1;
+                        if closed.contains(&socket) && one.bytes > TOTAL / 2 {
+                            one.is_over = true;
+                            driver.close(socket);
+                        } else if one.events.is_multiple_of(pause_every) {
+                            driver.receive(socket, false);
+                            paused.push(socket);
+                        }
                     }
-                    one.bytes += bytes.len();
-                    one.events += 1;
-                    if closed.contains(&socket) && one.bytes > TOTAL / 2 {
-                        one.is_over = true;
+                    Event::PeerClosed { socket, .. } => {
+                        seen[place(socket)].is_over = true;
                         driver.close(socket);
-                    } else if one.events.is_multiple_of(pause_every) {
-                        driver.receive(socket, false);
-                        paused.push(socket);
                     }
+                    Event::Failed { socket, error, .. } => panic!("{socket:?}: {error:?}"),
+                    _ => {}
                 }
-                Event::PeerClosed { socket, .. } => {
-                    seen[place(socket)].is_over = true;
-                    driver.close(socket);
-                }
-                Event::Failed { socket, error, .. } => panic!("{socket:?}: {error:?}"),
-                _ => {}
+            });
+            wait.expect("it works");
+            for socket in paused.drain(..) {
+                driver.sockets().receive(socket, true);
             }
-        });
-        wait.expect("it works");
-        for socket in paused.drain(..) {
-            driver.sockets().receive(socket, true);
         }
-    }
+    });
     seen
 }
 

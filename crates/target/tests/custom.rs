@@ -113,17 +113,19 @@ fn who_does_not_read_has_to_wait(kind: Kind) {
     stream.set_nonblocking(true).expect("a flag");
     let line = format!("{}\n", "x".repeat(100_000));
     let (mut written, mut blocked) = (0, 0);
-    while blocked < LOOKS {
-        match stream.write(&line.as_bytes()[written % line.len()..]) {
-            Ok(count) => (written, blocked) = (written + count, 0),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                is_replied(&mut other, "a\n", "A\n");
-                blocked += usize::from(counted(&server, "reads_paused") > 0);
+    claims::as_one(|| {
+        while blocked < LOOKS {
+            match stream.write(&line.as_bytes()[written % line.len()..]) {
+                Ok(count) => (written, blocked) = (written + count, 0),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    is_replied(&mut other, "a\n", "A\n");
+                    blocked += usize::from(counted(&server, "reads_paused") > 0);
+                }
+                Err(error) => panic!("{error}"),
             }
-            Err(error) => panic!("{error}"),
+            assert!(written < 100 << 20, "the server takes everything");
         }
-        assert!(written < 100 << 20, "the server takes everything");
-    }
+    });
     // It reads at last: what it was sent is complete, and the server reads the rest.
     stream.set_nonblocking(false).expect("a flag");
     let lines = written / line.len();
@@ -138,11 +140,13 @@ fn who_does_not_read_others_is_closed(kind: Kind) {
     let (mut slow, mut sender) = (client(&server), client(&server));
     let line = format!("{}\n", "x".repeat(500_000));
     let mut sent = 0;
-    while counted(&server, "slow_readers_closed") == 0 {
-        is_replied(&mut sender, &format!("all {line}"), &line);
-        sent += line.len();
-        assert!(sent < 100 << 20, "the server stores everything");
-    }
+    claims::as_one(|| {
+        while counted(&server, "slow_readers_closed") == 0 {
+            is_replied(&mut sender, &format!("all {line}"), &line);
+            sent += line.len();
+            assert!(sent < 100 << 20, "the server stores everything");
+        }
+    });
     is_replied(&mut sender, "count\n", "1\n");
     let mut rest = Vec::new();
     // It may be a reset.
@@ -184,7 +188,8 @@ impl Read for Secured {
         let mut chunk = [0; 16 * 1024];
         while self.plain.is_empty() && !self.session.is_closed_by_peer() {
             let count = self.stream.read(&mut chunk)?;
-            assert!(count > 0, "the end is announced");
+            // Not counted: how many pieces arrive depends on time.
+            ::core::assert!(count > 0, "the end is announced");
             let mut out = Vec::new();
             self.session.feed(&mut chunk[..count], &mut self.plain, &mut out).expect("good records");
             self.stream.write_all(&out)?;

@@ -141,22 +141,20 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// Waits until `is_there`, which may let the driver wait, and stores its observations in `seen`.
 fn wait_for<L: Lab, T: Debug>(lab: &mut L, seen: &mut T, mut is_there: impl FnMut(&mut L, &mut T) -> bool) {
     let begun = Instant::now();
-    loop {
-        let is_done = is_there(lab, seen);
-        assert!(begun.elapsed() < LIMIT, "after {LIMIT:?} no more than this was seen: {seen:?}");
-        if is_done {
-            return;
+    claims::as_one(|| {
+        while !is_there(lab, seen) {
+            assert!(begun.elapsed() < LIMIT, "after {LIMIT:?} no more than this was seen: {seen:?}");
         }
-    }
+    });
 }
 
 /// Waits for events until `done` is true. Each wait has a far deadline: an event that does not end it comes too late.
 fn until<L: Lab>(lab: &mut L, mut done: impl FnMut(&[Seen]) -> bool) -> Vec<Seen> {
     let mut all = Vec::new();
-    if done(&all) {
-        return all;
-    }
     wait_for(lab, &mut all, |lab, all| {
+        if done(all) {
+            return true;
+        }
         let far = lab.far();
         lab.wait(far, |event| all.push(seen(event)));
         done(all)
@@ -285,13 +283,15 @@ fn a_slow_consumer_pushes_back<L: Lab>(mut lab: L) {
     lab.driver().sockets().receive(socket, false);
     let mut written = 0;
     let mut idle = 0;
-    while idle < 20 {
-        match peer.try_write(&[1; 65_536]) {
-            0 => idle += 1,
-            count => (written, idle) = (written + count, 0),
+    claims::as_one(|| {
+        while idle < 20 {
+            match peer.try_write(&[1; 65_536]) {
+                0 => idle += 1,
+                count => (written, idle) = (written + count, 0),
+            }
+            is_quiet(&mut lab);
         }
-        is_quiet(&mut lab);
-    }
+    });
     assert!(written < 64 << 20, "{written} bytes went to a reader that does not read");
     lab.driver().sockets().receive(socket, true);
     let all = until(&mut lab, |all| received_bytes(all) >= written);
