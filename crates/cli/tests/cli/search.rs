@@ -156,17 +156,19 @@ fn a_file_is_searched() {
     let value = report(&with_home(&folder.0.join("data"), &[&words[..], &goal].concat()));
     is_sound(&value);
     assert_eq!((&value["vary"], &value["unit"]), (&"rate".into(), &"iterations_per_s".into()));
-    for trial in value["trials"].as_array().expect("a list") {
-        let run = Path::new(trial["run"].as_str().expect("a folder")).join("report.json");
-        let of_run: Value = serde_json::from_str(&std::fs::read_to_string(run).expect("a report")).expect("JSON");
-        // Three of four iterations are of the first.
-        let at = trial["at"].as_f64().expect("a rate");
-        for (place, share) in [(0, 0.75), (1, 0.25)] {
-            let scenario = &of_run["scenarios"][place];
-            assert_eq!(scenario["plan"]["stages"][0]["from_per_s"], at * share, "{trial} {scenario}");
-            assert!(scenario["finished"].as_u64() > Some(0), "{scenario}");
+    claims::as_one(|| {
+        for trial in value["trials"].as_array().expect("a list") {
+            let run = Path::new(trial["run"].as_str().expect("a folder")).join("report.json");
+            let of_run: Value = serde_json::from_str(&std::fs::read_to_string(run).expect("a report")).expect("JSON");
+            // Three of four iterations are of the first.
+            let at = trial["at"].as_f64().expect("a rate");
+            for (place, share) in [(0, 0.75), (1, 0.25)] {
+                let scenario = &of_run["scenarios"][place];
+                assert_eq!(scenario["plan"]["stages"][0]["from_per_s"], at * share, "{trial} {scenario}");
+                assert!(scenario["finished"].as_u64() > Some(0), "{scenario}");
+            }
         }
-    }
+    });
     let wrong = output(&[&words[..], &["--goal", "p99(response_time, sell) < 2s", &plan]].concat());
     assert_eq!(wrong.status.code(), Some(2));
     assert!(text(&wrong.stderr).contains("nothing is called 'sell'"), "{wrong:?}");
