@@ -119,7 +119,7 @@ fn one_of_another_version() {
     let server = NatsServer::start();
     let bus_url = bus_url(&server, "version");
     // Others may still come, of its own version.
-    let leader = leads(bus_url.clone(), Duration::from_millis(500));
+    let leader = leads(bus_url.clone(), Duration::from_secs(5));
     let (said, reported) = works(&bus_url, "0.0.1", || leader.join().expect("it ends"));
     assert!(said.contains("worker stranger is onrush 0.0.1 and this one is strangers"), "{said}");
     let refusal = Refusal::Version { worker: "0.0.1".to_owned(), leader: VERSION.to_owned() };

@@ -178,13 +178,15 @@ fn a_load_goes_on_beside(server: &Server, kind: Kind) {
 fn what_is_reported_is_what_it_came_to(server: &Server, kind: Kind) {
     let mut holding = start(server, "ws", "400ms", kind);
     let (mut rows, mut reported, mut last, mut open) = (0, 0, Nanos::ZERO, 0);
-    while let Some(HoldUpdate::Interval(interval)) = holding.wait() {
-        rows += u64::from(!interval.is_update);
-        assert!(interval.is_update || interval.from == last, "{kind:?}: rows follow each other");
-        last = last.max(interval.to);
-        reported = interval.total.counts.established();
-        open = open.max(interval.seen.now.open);
-    }
+    claims::as_one(|| {
+        while let Some(HoldUpdate::Interval(interval)) = holding.wait() {
+            rows += u64::from(!interval.is_update);
+            assert!(interval.is_update || interval.from == last, "{kind:?}: rows follow each other");
+            last = last.max(interval.to);
+            reported = interval.total.counts.established();
+            open = open.max(interval.seen.now.open);
+        }
+    });
     let result = holding.finish().expect("an end");
     is_whole(&result, kind);
     assert!(rows >= 2, "{kind:?}: {rows} rows");

@@ -37,7 +37,7 @@ const LIES: [Lie; 19] = [
     ("/requests/responses", less),
     ("/requests/attempts", less),
     ("/requests/success_ratio", |_| json!(0.99)),
-    ("/intervals/1/succeeded", less),
+    ("/intervals/1/succeeded", more),
     ("/intervals/1/started", more),
     ("/intervals/1/users", |_| json!(9)),
     ("/stopped", |_| json!(true)),

@@ -153,7 +153,9 @@ fn the_summary_says_so_in_both_languages() {
 fn redirects_that_the_budget_forbids_are_not_counted() {
     let served = Served::start();
     let url = served.url("/redirect/2");
-    for (load_words, name) in [(&["-c", "7", "-z", "1h"][..], "closed"), (&["-q", "200", "-z", "1h"], "open")] {
+    for (load_words, name) in
+        [(&["-c", "7", "-z", "1h"][..], "closed"), (&["-c", "7", "-q", "200", "-z", "1h"], "open")]
+    {
         let before = answered(&served);
         let seen = load(&[load_words, &["--budget", "requests=77", "-L", &url]].concat());
         assert_eq!(answered(&served) - before, 77, "{name}");

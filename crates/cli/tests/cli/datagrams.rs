@@ -16,6 +16,9 @@ const COUNTS: [&str; 8] =
 /// The longest datagram of UDP over IPv4.
 pub(crate) const DATAGRAM_BYTES_MAX: usize = 65_507;
 
+/// Size of the receive buffer of the server.
+const RECEIVE_BUFFER_BYTES: usize = 1 << 20;
+
 /// The sender of a datagram.
 pub(crate) struct Peer<'a> {
     socket: &'a UdpSocket,
@@ -44,6 +47,8 @@ impl DatagramServer {
     }
 
     pub(crate) fn on(socket: UdpSocket, mut handle: impl FnMut(&[u8], &Peer<'_>) + Send + 'static) -> Self {
+        // There is room for what comes while it is stopped.
+        rustix::net::sockopt::set_socket_recv_buffer_size_force(&socket, RECEIVE_BUFFER_BYTES).expect("a buffer");
         let (own, is_over) = (socket.try_clone().expect("a descriptor"), Arc::new(AtomicBool::new(false)));
         let ends = is_over.clone();
         let thread = std::thread::spawn(move || {

@@ -117,7 +117,7 @@ fn a_second_signal_ends_at_once() {
 #[test]
 fn an_expectation_that_nothing_answered_is_not_met() {
     let served = Served::start();
-    let args = ["-c", "4", "-z", "200ms", "--grace", "0", "--expect-status", "200"];
+    let args = ["-c", "4", "-z", "1s", "--grace", "0", "--expect-status", "200"];
     let args: Vec<&str> = args.iter().copied().chain(["--output", "json"]).collect();
     let url = served.url("/delay/5000");
     let output = output(&args.iter().copied().chain([url.as_str()]).collect::<Vec<_>>());

@@ -34,7 +34,7 @@ const COUNTS: [&str; 5] = ["succeeded", "failed by status", "status 500", "bytes
 /// Its tolerances are for an idle machine. On any machine it checks all of its figures, its text matches its exit code,
 /// and its counts are right. That all of them are right without the influence of a machine is shown by its own tests.
 #[test]
-fn the_selftest_passes_on_this_machine() {
+fn the_selftest_judges_all_its_figures() {
     let done = output(&["selftest", "--driver", "poll"]);
     let shown = text(&done.stdout);
     let ends = |end: &str| shown.lines().filter(|line| line.ends_with(end)).collect::<Vec<_>>();

@@ -18,12 +18,14 @@ fn counts_agree(driver: &str) {
     // Each trial sent something and lost no more than that; the target has the sum of all trials, plus the requests
     // before and between them.
     let [mut of, mut done] = [0, 0];
-    for trial in trials {
-        let lost = &trial["lost"][0];
-        let [lost, all] = ["lost", "of"].map(|name| lost[name].as_u64().expect("a count"));
-        assert!(all > 0 && lost <= all, "{driver}: {trial:#}");
-        (of, done) = (of + all, done + all - lost);
-    }
+    claims::as_one(|| {
+        for trial in trials {
+            let lost = &trial["lost"][0];
+            let [lost, all] = ["lost", "of"].map(|name| lost[name].as_u64().expect("a count"));
+            assert!(all > 0 && lost <= all, "{driver}: {trial:#}");
+            (of, done) = (of + all, done + all - lost);
+        }
+    });
     let stats = stats(&served);
     let served = stats["requests_by_path"]["/queue"].as_u64().unwrap_or_else(|| panic!("no /queue in {stats:#}"));
     assert!(done <= served && done > 0, "{driver}: {done} of {of} were done, and the target had {served}");

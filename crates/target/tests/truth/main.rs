@@ -133,8 +133,17 @@ fn timeouts_are_seen_while_the_target_hangs(kind: Kind) {
 
 fn what_is_in_flight_at_the_end_of_the_grace_is_unfinished(kind: Kind) {
     let address = peers::silent();
-    let hung = Flags { connections: text(8), duration: text("300ms"), grace: text("200ms"), ..flags(address, "/") };
-    let result = run(kind, &hung, address, 2);
+    let hung = Flags {
+        connections: text(8),
+        duration: text("1h"),
+        interval: text("100ms"),
+        grace: text("200ms"),
+        ..flags(address, "/")
+    };
+    let result = engine::run(&plan(&hung), &options(kind, address, 2), &StopHandle::default(), |interval| {
+        if interval.total.counts.started() == 8 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })
+    .expect("a run");
     check_sums(&result);
     assert_eq!((result.total.counts.started(), result.total.counts.unfinished()), (8, 8));
 }

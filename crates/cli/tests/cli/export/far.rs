@@ -156,7 +156,7 @@ fn https_trusts_what_the_system_trusts() {
     };
     let export = exported(&report(&run(&cert_path, "1h")), "remote-write").clone();
     assert_eq!((&export["left_out"], &export["error"]), (&0.into(), &serde_json::Value::Null), "{export}");
-    let export = exported(&report(&run("/dev/null", "1s")), "remote-write").clone();
+    let export = exported(&report(&run("/dev/null", "3s")), "remote-write").clone();
     assert!(export["error"].as_str().is_some_and(|error| error.contains("certificate")), "{export}");
     [cert, key].iter().for_each(|file| std::fs::remove_file(file).expect("the file goes"));
 }

@@ -63,7 +63,7 @@ impl Program {
             let jobs = page.map_or(String::new(), |page| {
                 format!("scrape_configs:\n- job_name: onrush\n  static_configs: [{{targets: ['127.0.0.1:{page}']}}]\n")
             });
-            let config = format!("global: {{scrape_interval: 250ms, scrape_timeout: 250ms}}\n{jobs}");
+            let config = format!("global: {{scrape_interval: 1s, scrape_timeout: 1s}}\n{jobs}");
             std::fs::write(folder.join("prometheus.yml"), config).expect("a file");
             let mut command = Command::new("prometheus");
             command.args(["--config.file=prometheus.yml", "--storage.tsdb.path=data"]).args(flags);
