@@ -165,6 +165,8 @@ fn redirects_that_the_budget_forbids_are_not_counted() {
         // Each round is a request and two redirects after it; aborted rounds lack one or both.
         let begun = rounds("completed") + rounds("failed") + rounds("aborted");
         assert_eq!(begun + count("redirects"), 77, "{name}: {seen}");
-        assert!(rounds("completed") * 3 <= 77 && rounds("completed") >= 77 / 3 - 7, "{name}: {seen}");
+        // Starts of a rate take their part of the budget when they are due, however many rounds are complete by then.
+        let least = if name == "closed" { 77 / 3 - 7 } else { 0 };
+        assert!((least..=77 / 3).contains(&rounds("completed")), "{name}: {seen}");
     }
 }

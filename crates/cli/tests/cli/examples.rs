@@ -65,6 +65,8 @@ fn requested(report: &Value, paths: &[&str]) -> BTreeMap<String, u64> {
     for (step, path) in steps.into_iter().zip(paths) {
         *counts.entry((*path).to_owned()).or_insert(0) += step["finished"].as_u64().expect("a number");
     }
+    // The target does not list what was never requested.
+    counts.retain(|_, count| *count > 0);
     counts
 }
 

@@ -92,6 +92,8 @@ pub(crate) struct Fork {
     pub(crate) under_way: u16,
     /// One of them has failed.
     pub(crate) has_failed: bool,
+    /// One of them has no budget: none begins any more, and the iteration is cut.
+    pub(crate) is_cut: bool,
     /// One of them begins: what ends meanwhile frees nobody, since others are begun next.
     pub(crate) is_beginning: bool,
     /// Some have ended, and the user is queued for them: once, though several may end before it advances.
@@ -221,6 +223,7 @@ impl Fork {
             taken,
             under_way,
             has_failed: false,
+            is_cut: false,
             is_beginning: false,
             is_freed: false,
         }

@@ -169,7 +169,7 @@ impl ScenarioRuntime {
         sockets: &mut dyn Sockets,
     ) {
         if self.users.budget_lease.is_some() && !self.may_start() {
-            return self.skip_over_budget(step, intended);
+            return self.skip_over_budget(user, step, intended, sockets);
         }
         let is_measured = intended >= self.instants.counts_from;
         let counter = self.counter_of(step, intended);
@@ -179,13 +179,17 @@ impl ScenarioRuntime {
 
     /// No budget is left for it. A redirect that is not followed is no exchange, and its iteration is cut.
     #[cold]
-    fn skip_over_budget(&mut self, step: u32, intended: Nanos) {
-        if intended < self.instants.measured_from || !self.in_flight.steps.is_hop(step) {
-            return;
+    fn skip_over_budget(&mut self, user: u32, step: u32, intended: Nanos, sockets: &mut dyn Sockets) {
+        if self.in_flight.steps.is_hop(step) {
+            self.forget_step(step);
+            if intended >= self.instants.measured_from {
+                self.unreported.counts[Counter::Redirects] -= 1;
+                // Other iterations are counted when they are cut, or when the load ends.
+                let counts_own = self.users.programs.code.counts_iterations;
+                self.unreported.counts[Counter::IterationsCut] += u64::from(!counts_own);
+            }
         }
-        self.unreported.counts[Counter::Redirects] -= 1;
-        // Other iterations are counted when the load ends.
-        self.unreported.counts[Counter::IterationsCut] += u64::from(!self.users.programs.code.counts_iterations);
+        self.free_without_budget(user, intended, sockets);
     }
 
     /// Begins an exchange that was counted when it was due.

@@ -1,10 +1,12 @@
 //! Spending of a runtime from the budget of its run.
 
+use driver::Sockets;
 use metrics::Counter;
 use pacing::Nanos;
 use plan::BudgetPart;
 
 use crate::scenario_runtime::{ScenarioRuntime, Users};
+use crate::user::LastExchange;
 
 impl Users {
     /// Something is not done because the budget has no request left for it: that is what ended the run.
@@ -40,6 +42,21 @@ impl ScenarioRuntime {
             self.users.lack_requests();
         }
         may
+    }
+
+    /// No budget is left for the next request of a user. In an open load it goes on without it: starts may wait that
+    /// took their part of the budget when they were due.
+    #[cold]
+    pub(in crate::scenario_runtime) fn free_without_budget(&mut self, user: u32, at: Nanos, sockets: &mut dyn Sockets) {
+        if self.users.open.is_none() || self.is_in_setup_or_teardown(user) {
+            return;
+        }
+        if let Some(fork) = self.users.programs.fork(user) {
+            fork.is_cut = true;
+        } else {
+            self.cut_iteration(user, at, sockets);
+        }
+        self.free_user(user, LastExchange::Rested, at);
     }
 
     /// Nothing starts any more when no start is left.

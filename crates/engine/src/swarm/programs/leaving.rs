@@ -76,6 +76,44 @@ fn a_budget_of_requests_ends_a_run_with_steps_of_a_users_life() {
     }
 }
 
+/// Starts that wait for a user have taken their part of the budget: users whose next request it forbids serve them,
+/// whether that is a redirect, a step, or one of several at a time.
+#[test]
+fn users_without_budget_serve_starts_that_wait() {
+    for (budget, threads) in [20, 77, 200].into_iter().flat_map(|budget| [1, 2, 3].map(|threads| (budget, threads))) {
+        let flags = Flags {
+            budget: Some(format!("requests={budget}")),
+            connections: Some("7".to_owned()),
+            ..rate("50000", "60s")
+        };
+        let url = Some("http://10.0.0.1/redirect/2".to_owned());
+        let chains = Flags { url, user_agent: "oracle".to_owned(), location: true, ..flags.clone() };
+        let paths = &["/delay/10", "/", "/delay/5"];
+        let several = vec![
+            ask(0),
+            Node::Parallel { most: 2, steps: vec![1, 2], optional: Vec::new(), on_failure: OnFailure::Next },
+        ];
+        let plans = [
+            chains.plan().expect("a good plan"),
+            plan(&[(paths, vec![ask(0), ask(1), ask(2)])], flags.clone()),
+            plan(&[(paths, several)], flags),
+        ];
+        for (number, plan) in plans.into_iter().enumerate() {
+            let history = run(plan, threads);
+            let (counts, what) = (&history.total.counts, format!("plan {number}, {budget} on {threads} threads"));
+            assert_eq!((counts.started(), counts.succeeded()), (budget, budget), "{what}");
+            assert_eq!((counts.unfinished(), counts.dropped(), history.requests_served), (0, 0, budget), "{what}");
+            let [mut whole, cut] = [Counter::Iterations, Counter::IterationsCut].map(|counter| counts[counter]);
+            if number == 0 {
+                whole = history.total.chains.count();
+                assert_eq!(whole + cut + counts.redirects(), budget, "{what}: {whole} and {cut}");
+            }
+            assert!(whole * 3 + cut <= budget && whole * 3 + cut * 2 >= budget, "{what}: {whole} and {cut}");
+            assert!(history.wall < Nanos(3 * SECOND), "{what}: {:?}", history.wall);
+        }
+    }
+}
+
 /// A user in a pause when the budget is used up has nothing left to do; when bytes or time end the load, all stop.
 #[test]
 fn a_budget_does_not_wait_for_pauses() {

@@ -38,7 +38,7 @@ impl ScenarioRuntime {
             self.rest_between(user, turn);
             return None;
         }
-        let is_cut = |fork: &mut Fork| fork.under_way == 0 && fork.step(fork.next).is_some();
+        let is_cut = |fork: &mut Fork| fork.under_way == 0 && (fork.is_cut || fork.step(fork.next).is_some());
         if self.users.programs.fork(user).is_some_and(is_cut) {
             // The load is over, and the rest of them never began.
             self.cut_iteration(user, at, sockets);
@@ -86,7 +86,7 @@ impl ScenarioRuntime {
         loop {
             let Some(fork) = self.users.programs.fork(user) else { return PartsBegun::All };
             fork.is_beginning = false;
-            let has_room = fork.under_way < fork.steps.most;
+            let has_room = fork.under_way < fork.steps.most && !fork.is_cut;
             let Some(step) = fork.step(fork.next).filter(|_| has_room && (!is_over || fork.next == 0)) else {
                 return PartsBegun::All;
             };
