@@ -153,7 +153,7 @@ impl ScenarioRuntime {
                 match origin {
                     Ok(origin) => {
                         self.in_flight.steps.lead(step, origin);
-                        self.begin_exchange(user, step, intended, intended, sockets);
+                        self.begin_hop(user, step, intended, sockets);
                     }
                     Err(failure) => self.fail_hop(user, step, intended, failure, sockets),
                 }
@@ -172,6 +172,7 @@ impl ScenarioRuntime {
         let all = &self.users.all;
         let given_up = self.pool.lookups.give_up(|user| gives_up(&all[user as usize]));
         for waiting in &given_up {
+            self.count_redirect(waiting.intended);
             if waiting.intended >= self.instants.counts_from {
                 let counter = self.counter_of(waiting.step, waiting.intended);
                 self.unreported.counts[counter] += 1;

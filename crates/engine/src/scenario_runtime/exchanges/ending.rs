@@ -153,8 +153,6 @@ impl ScenarioRuntime {
         let is_of_all = outcome == Outcome::Succeeded || self.fails_others(exchange.user, exchange.step);
         self.forget_step(exchange.step);
         if let Hops::Hop { step, elsewhere } = follows {
-            // The hop may be measured though what led to it was part of a warm-up.
-            self.unreported.counts[Counter::Redirects] += u64::from(done >= self.instants.measured_from);
             return self.redirect_user(exchange.user, step, elsewhere, done);
         }
         if !is_of_all {

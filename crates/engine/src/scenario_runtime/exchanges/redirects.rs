@@ -188,11 +188,11 @@ impl ScenarioRuntime {
         sockets: &mut dyn Sockets,
     ) {
         let Some(target) = elsewhere else {
-            return self.begin_exchange(user, step, intended, intended, sockets);
+            return self.begin_hop(user, step, intended, sockets);
         };
         if let Some(origin) = self.known_origin(&target) {
             self.in_flight.steps.lead(step, origin);
-            return self.begin_exchange(user, step, intended, intended, sockets);
+            return self.begin_hop(user, step, intended, sockets);
         }
         let waiting = WaitingExchange { user, step, intended };
         if let Some((_, failure)) = self.pool.unknown.iter().find(|(known, _)| is_same_place(known, &target)) {
@@ -201,6 +201,24 @@ impl ScenarioRuntime {
         }
         let timeout = self.in_flight.steps[step as usize].connect_timeout;
         self.pool.lookups.ask(target, waiting, timeout);
+    }
+
+    /// Starts a hop at an origin that is known.
+    pub(in crate::scenario_runtime) fn begin_hop(
+        &mut self,
+        user: u32,
+        step: u32,
+        intended: Nanos,
+        sockets: &mut dyn Sockets,
+    ) {
+        self.count_redirect(intended);
+        self.begin_exchange(user, step, intended, intended, sockets);
+    }
+
+    /// A redirect is counted with the start of its hop, so both are in one snapshot. The hop may be measured though what
+    /// led to it was part of a warm-up.
+    pub(in crate::scenario_runtime) fn count_redirect(&mut self, intended: Nanos) {
+        self.unreported.counts[Counter::Redirects] += u64::from(intended >= self.instants.measured_from);
     }
 
     /// What follows the response of an exchange.
@@ -301,6 +319,7 @@ impl ScenarioRuntime {
         sockets: &mut dyn Sockets,
     ) {
         let exchange = Exchange::new(user, step, intended, intended, self.instants.counts_from);
+        self.count_redirect(intended);
         let counter = self.counter_of(step, intended);
         self.unreported.counts[counter] += u64::from(exchange.is_measured);
         self.unreported.counts[Counter::Attempts] += u64::from(exchange.is_measured);

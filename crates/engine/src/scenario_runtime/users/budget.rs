@@ -6,7 +6,7 @@ use pacing::Nanos;
 use plan::BudgetPart;
 
 use crate::scenario_runtime::{ScenarioRuntime, Users};
-use crate::user::LastExchange;
+use crate::user::{LastExchange, UserPhase};
 
 impl Users {
     /// Something is not done because the budget has no request left for it: that is what ended the run.
@@ -48,8 +48,14 @@ impl ScenarioRuntime {
     /// took their part of the budget when they were due.
     #[cold]
     pub(in crate::scenario_runtime) fn free_without_budget(&mut self, user: u32, at: Nanos, sockets: &mut dyn Sockets) {
-        if self.users.open.is_none() || self.is_in_setup_or_teardown(user) {
+        let one = &mut self.users.all[user as usize];
+        // While users get ready no start has taken a part of the budget.
+        if self.users.open.is_none() || one.stage == UserPhase::Starting {
             return;
+        }
+        if one.stage == UserPhase::Stopping {
+            // It goes without the rest of `on_stop`, as those do that never began it.
+            (one.stage, one.is_leaving) = (UserPhase::Ready, true);
         }
         if let Some(fork) = self.users.programs.fork(user) {
             fork.is_cut = true;

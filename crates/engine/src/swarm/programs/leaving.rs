@@ -114,6 +114,29 @@ fn users_without_budget_serve_starts_that_wait() {
     }
 }
 
+/// The same for users that leave: the budget may end within their `on_stop`.
+#[test]
+fn users_without_budget_for_on_stop_make_room_for_starts_that_wait() {
+    for (budget, threads) in [20, 77, 200].into_iter().flat_map(|budget| [1, 2, 3].map(|threads| (budget, threads))) {
+        let flags = Flags {
+            budget: Some(format!("requests={budget}")),
+            connections: Some("7".to_owned()),
+            ..rate("50000", "60s")
+        };
+        let mut plan = plan(&[(&["/status/500", "/delay/5"], vec![or(0, OnFailure::Stop)])], flags);
+        plan.scenarios[0].program.stop = vec![ask(1), ask(1)];
+        let history = run(plan, threads);
+        let (counts, what) = (&history.total.counts, format!("{budget} on {threads} threads"));
+        assert_eq!((counts.started(), counts.finished(), history.requests_served), (budget, budget, budget), "{what}");
+        assert_eq!((counts.unfinished(), counts.dropped()), (0, 0), "{what}");
+        // Each of those that left and had no budget lacks one or both of its last requests.
+        let (left, stopped) = (counts.failed(), answered(&history, 1));
+        let without = counts.users_without_stop();
+        assert!((2 * left - stopped).div_ceil(2) <= without && without <= 2 * left - stopped, "{what}: {counts:?}");
+        assert!(history.wall < Nanos(3 * SECOND), "{what}: {:?}", history.wall);
+    }
+}
+
 /// A user in a pause when the budget is used up has nothing left to do; when bytes or time end the load, all stop.
 #[test]
 fn a_budget_does_not_wait_for_pauses() {
