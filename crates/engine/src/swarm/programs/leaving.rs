@@ -76,16 +76,20 @@ fn a_budget_of_requests_ends_a_run_with_steps_of_a_users_life() {
     }
 }
 
+/// Budgets and threads of a rate at which starts wait for users.
+fn narrow() -> impl Iterator<Item = (u64, usize, Flags)> {
+    [20, 77, 200].into_iter().flat_map(|budget| {
+        let (requests, connections) = (Some(format!("requests={budget}")), Some("7".to_owned()));
+        let flags = Flags { budget: requests, connections, ..rate("50000", "60s") };
+        [1, 2, 3].map(|threads| (budget, threads, flags.clone()))
+    })
+}
+
 /// Starts that wait for a user have taken their part of the budget: users whose next request it forbids serve them,
 /// whether that is a redirect, a step, or one of several at a time.
 #[test]
 fn users_without_budget_serve_starts_that_wait() {
-    for (budget, threads) in [20, 77, 200].into_iter().flat_map(|budget| [1, 2, 3].map(|threads| (budget, threads))) {
-        let flags = Flags {
-            budget: Some(format!("requests={budget}")),
-            connections: Some("7".to_owned()),
-            ..rate("50000", "60s")
-        };
+    for (budget, threads, flags) in narrow() {
         let url = Some("http://10.0.0.1/redirect/2".to_owned());
         let chains = Flags { url, user_agent: "oracle".to_owned(), location: true, ..flags.clone() };
         let paths = &["/delay/10", "/", "/delay/5"];
@@ -117,19 +121,14 @@ fn users_without_budget_serve_starts_that_wait() {
 /// The same for users that leave: the budget may end within their `on_stop`.
 #[test]
 fn users_without_budget_for_on_stop_make_room_for_starts_that_wait() {
-    for (budget, threads) in [20, 77, 200].into_iter().flat_map(|budget| [1, 2, 3].map(|threads| (budget, threads))) {
-        let flags = Flags {
-            budget: Some(format!("requests={budget}")),
-            connections: Some("7".to_owned()),
-            ..rate("50000", "60s")
-        };
+    for (budget, threads, flags) in narrow() {
         let mut plan = plan(&[(&["/status/500", "/delay/5"], vec![or(0, OnFailure::Stop)])], flags);
         plan.scenarios[0].program.stop = vec![ask(1), ask(1)];
         let history = run(plan, threads);
         let (counts, what) = (&history.total.counts, format!("{budget} on {threads} threads"));
         assert_eq!((counts.started(), counts.finished(), history.requests_served), (budget, budget, budget), "{what}");
         assert_eq!((counts.unfinished(), counts.dropped()), (0, 0), "{what}");
-        // Each of those that left and had no budget lacks one or both of its last requests.
+        // Each user that left without budget made none or one of the two requests of `on_stop`.
         let (left, stopped) = (counts.failed(), answered(&history, 1));
         let without = counts.users_without_stop();
         assert!((2 * left - stopped).div_ceil(2) <= without && without <= 2 * left - stopped, "{what}: {counts:?}");
