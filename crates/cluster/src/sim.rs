@@ -248,6 +248,21 @@ fn a_worker_that_is_killed_is_replaced() {
     assert!(seen.undelivered <= 25 * 7 && seen.undelivered >= 25 * 4, "{seen:?}");
 }
 
+/// What came due while a worker stood still is in none of the rows that it reports next: if it is killed then, those
+/// starts are unaccounted for.
+#[test]
+fn a_worker_that_is_killed_after_a_stall_leaves_no_start_out() {
+    for stall in [700, 1_500, 3_000] {
+        for after in [1, 20, 100, 400] {
+            let at = millis(8_250);
+            let killed = at + millis(stall) + millis(after);
+            let happens = vec![(at, Happens::StallWorker(1, millis(stall))), (killed, Happens::KillWorker(1))];
+            let seen = checked(calm(3, happens)).unwrap_or_else(|found| panic!("{stall} {after}: {found}"));
+            assert!(seen.unaccounted > 0, "{stall} {after}");
+        }
+    }
+}
+
 /// A worker that was stalled or cut off comes back with another incarnation: its missed starts are not made late.
 #[test]
 fn a_worker_that_comes_back_begins_anew() {

@@ -249,10 +249,11 @@ impl ScenarioLifecycle {
             seen.gauges.connections_open = self.runtime.connections_open();
             self.runtime.record_ages(now, &mut seen.gauges.in_flight);
         }
-        self.complete(seen);
+        self.complete(seen, now);
     }
 
-    fn complete(&mut self, seen: &mut Snapshot) {
+    fn complete(&mut self, seen: &mut Snapshot, now: Nanos) {
+        seen.counts[Counter::TakenUp] = self.runtime.take_unreported_starts(now);
         if let Some((finished, succeeded, missed)) = &mut self.base {
             let counts = &mut seen.counts;
             counts[Counter::Drained] = counts.finished() - std::mem::take(finished);
@@ -269,7 +270,7 @@ impl ScenarioLifecycle {
     pub(crate) fn finish(&mut self, at: Nanos) -> (Box<Snapshot>, ScenarioOutcome) {
         let mut seen = std::mem::take(&mut self.runtime.unreported);
         let users = self.runtime.users_at_work();
-        self.complete(&mut seen);
+        self.complete(&mut seen, at);
         seen.gauges.users = seen.gauges.users.max(users);
         let backlog = self.came_to_end.then_some(self.backlog);
         let at = self.over_at.unwrap_or(at);

@@ -1,6 +1,5 @@
 //! A worker model without sockets: starts come at their instants while its lease lasts, and rows report their counts.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pacing::change::{Change, LoadProfile, Timeline};
@@ -43,11 +42,24 @@ struct RunningPart {
     lost: RevokedSlots,
     timeline: Timeline,
     has_begun: bool,
-    /// The unreported counts of the rows.
-    counts: BTreeMap<u64, u64>,
+    /// Starts in no row.
+    unreported: u64,
     reported_upto: u64,
     stops_at: Nanos,
     is_over: bool,
+}
+
+impl RunningPart {
+    /// Reports the rows up to this one.
+    fn report_until(&mut self, upto: u64, news: &mut Vec<(PartOf, News)>) {
+        for number in self.reported_upto + 1..=upto {
+            let reported_until = Nanos(number * SECOND).min(if self.is_over { self.stops_at } else { Nanos::NEVER });
+            let seen = vec![std::mem::take(&mut self.unreported).to_le_bytes().to_vec()];
+            let row = Row { part: self.of.part, number, first: number, upto: number, reported_until, seen };
+            news.push((self.of, News::Row(row)));
+        }
+        self.reported_upto = self.reported_upto.max(upto);
+    }
 }
 
 /// Slots that go to others: the run and incarnation, the slot grant, the slots, and the instant.
@@ -99,7 +111,7 @@ impl Model {
                     lost,
                     timeline: self.timeline.clone(),
                     has_begun: false,
-                    counts: BTreeMap::new(),
+                    unreported: 0,
                     reported_upto: begins.0 / SECOND,
                     stops_at: self.timeline.end().unwrap_or(Nanos::NEVER),
                     is_over: false,
@@ -175,27 +187,17 @@ impl Model {
             if now >= lease {
                 part.stops_at = part.stops_at.min(lease.since(part.started).max(part.from.unwrap_or_default()));
             }
+            // As in a shard, a row is written before what has come due meanwhile is taken up.
+            part.report_until(run_now.min(part.stops_at).0 / SECOND, &mut news);
             while let Some(at) = part.starts.peek().filter(|at| *at <= run_now && *at < part.stops_at) {
                 part.starts.next();
-                *part.counts.entry(at.0 / SECOND + 1).or_default() += 1;
+                part.unreported += 1;
                 made.push(Made { intended: at, late: run_now.since(at), worker });
             }
-            let until = run_now.min(part.stops_at);
-            let is_over = run_now >= part.stops_at;
-            let (of, upto) = (part.of.part, until.0 / SECOND + u64::from(is_over));
-            for number in part.reported_upto + 1..=upto {
-                let count = part.counts.remove(&number).unwrap_or(0);
-                let reported_until = Nanos(number * SECOND).min(if is_over { part.stops_at } else { Nanos::NEVER });
-                let seen = vec![count.to_le_bytes().to_vec()];
-                news.push((
-                    part.of,
-                    News::Row(Row { part: of, number, first: number, upto: number, reported_until, seen }),
-                ));
-            }
-            part.reported_upto = part.reported_upto.max(upto);
-            if is_over {
+            if run_now >= part.stops_at {
                 part.is_over = true;
-                news.push((part.of, News::Ended { part: of, until: part.stops_at, end: Vec::new() }));
+                part.report_until(part.stops_at.0 / SECOND + 1, &mut news);
+                news.push((part.of, News::Ended { part: part.of.part, until: part.stops_at, end: Vec::new() }));
             }
         }
         let run_incarnations: std::collections::BTreeSet<(u64, u32)> =

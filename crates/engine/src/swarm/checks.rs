@@ -62,6 +62,17 @@ fn each_start_ends_once(history: &History) -> Result<(), String> {
     ensure!(history.was_stopped || planned.is_none_or(is_as_planned), "started {started} of {planned:?}");
     ensure!(planned.is_none_or(|planned| started <= planned + over), "started {started} of {planned:?}");
     let is_open = matches!(history.load(), Load::Open { .. });
+    let (taken_up, most) = (counts.taken_up(), history.iterations_planned().filter(|_| is_open));
+    ensure!(is_open || taken_up == 0, "{taken_up} were taken up in a closed load");
+    ensure!(most.is_none_or(|most| taken_up <= most), "{taken_up} of {most:?} were taken up");
+    if !history.was_stopped && history.spent.is_none() {
+        ensure!(most.is_none_or(|most| taken_up == most), "{taken_up} of {most:?} were taken up");
+    }
+    if is_open && steps == 1 && history.is_in_turn() && history.spent.is_none() && history.used_up.is_empty() {
+        // Each redirect is one start more.
+        let own = started - counts.redirects();
+        ensure!(taken_up == own, "{taken_up} were taken up, {own} were started");
+    }
     if steps > 1 && history.is_in_turn() {
         let begun = counts.iterations() + counts.iterations_cut();
         let of_steps = started - counts.redirects();

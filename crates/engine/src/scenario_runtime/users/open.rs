@@ -4,11 +4,13 @@
 //! A due start goes to an idle user, to a new one, or into a queue; its intended instant goes with it. The user whose
 //! connection was busy last goes first; with several addresses, the one that has been idle longest. A start that has waited too long in the queue is dropped and counted.
 
+mod ledger;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use driver::Sockets;
-use metrics::{Counter, RequestRecordEnd, SeriesId, Snapshot};
+use metrics::{Counter, RequestRecordEnd};
 use pacing::open::{Schedule, Starts};
 use pacing::{Nanos, RevokedSlots, Segment};
 
@@ -18,10 +20,6 @@ use crate::user::LastExchange;
 
 /// Starts of a shard that may wait for a user; a further one is dropped at once.
 const QUEUE_MAX: usize = 1_000_000;
-
-/// Starts that were due and not taken up at the end of a run: the waits of this many are computed one by one; those of
-/// the others are only known to be at least as long as the last one's.
-const INCOMPLETE_MAX: usize = 1_000_000;
 
 /// A start that has come.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +46,9 @@ pub(crate) struct Open {
     pub(in crate::scenario_runtime) has_retired: bool,
     /// Starts that have come.
     taken: u64,
+    /// Of the measured load, those taken up, and how many of them were reported.
+    measured_taken: u64,
+    reported: u64,
     segment: Segment,
     /// Slots that others have.
     lost: Option<RevokedSlots>,
@@ -82,6 +83,8 @@ impl Open {
             starting: 0,
             has_retired: false,
             taken: all.segment.count_of_first(all.first_number),
+            measured_taken: 0,
+            reported: 0,
             segment: all.segment.clone(),
             lost: None,
             counts_due,
@@ -137,6 +140,7 @@ impl Open {
         let warm = self.work.warmup.as_mut().and_then(Iterator::next);
         if warm.is_none() {
             self.work.starts.next();
+            self.measured_taken += 1;
         }
         self.taken += 1;
         self.taken - 1
@@ -200,39 +204,6 @@ impl Open {
     /// The counter of a start: one that was intended in the warm-up, and waited until it was over, is carried over.
     pub(in crate::scenario_runtime) fn counter_of(&self, intended: Nanos) -> Counter {
         if intended < self.measured_from { Counter::Carried } else { Counter::Started }
-    }
-
-    /// The run is over: starts that came and found no user, and those that were due and not yet taken up, did not end.
-    /// `from`: what was intended earlier is not measured.
-    pub(in crate::scenario_runtime) fn count_unstarted(
-        &mut self,
-        now: Nanos,
-        from: Nanos,
-        series: SeriesId,
-        seen: &mut Snapshot,
-    ) {
-        let waiting: Vec<Nanos> = self.waiting_from(from).collect();
-        self.queue.clear();
-        if !self.counts_due {
-            waiting.iter().for_each(|intended| seen.counts[self.counter_of(*intended)] += 1);
-        }
-        waiting.iter().for_each(|intended| seen.leave_unfinished(series, now.since(*intended).0, None));
-        let until = now.min(self.last);
-        if until < self.measured_from {
-            return;
-        }
-        for _ in 0..INCOMPLETE_MAX {
-            let Some(at) = self.work.starts.peek().map(|at| self.measured_from + at).filter(|at| *at <= until) else {
-                return;
-            };
-            self.work.starts.next();
-            // It was intended all the same.
-            seen.counts[Counter::Started] += 1;
-            seen.leave_unfinished(series, now.since(at).0, None);
-        }
-        let rest = self.work.starts.take_until(until.since(self.measured_from));
-        seen.counts[Counter::Started] += rest;
-        seen.leave_many_unfinished(series, rest, now.since(until).0);
     }
 
     pub(in crate::scenario_runtime) fn next_turn(&self, users: usize) -> Nanos {
