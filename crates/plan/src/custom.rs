@@ -252,3 +252,16 @@ pub(crate) fn protocol_of_scheme(scheme: &str) -> Option<(&'static dyn CustomPro
         .iter()
         .find_map(|protocol| protocol.schemes().iter().find(|one| one.name == scheme).map(|one| (*protocol, *one)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schemes_are_over_streams_or_datagrams_with_tls_or_without() {
+        let all = [CustomScheme::stream("a", "a://", 1), CustomScheme::datagram("b", "b://", 2)];
+        let with_tls = all.map(CustomScheme::over_tls);
+        assert_eq!(all.map(|one| (one.is_datagram, one.is_tls)), [(false, false), (true, false)]);
+        assert_eq!(with_tls.map(|one| (one.is_datagram, one.is_tls, one.port)), [(false, true, 1), (true, true, 2)]);
+    }
+}

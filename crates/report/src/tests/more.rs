@@ -55,3 +55,28 @@ fn the_summary_names_the_sections_of_its_failures_once() {
     let good = summary(&self::run(&plan, result(seen(9, &[]))), Screen::plain(Language::En));
     assert!(!good.contains("docs/why"), "{good}");
 }
+
+/// The heat map of times has them all, from the shortest to the longest.
+#[test]
+fn a_heat_map_has_all_times() {
+    let (seen, mut charts) = (seen(900, &[]), figures::Charts::new(&plan()));
+    charts.interval(&interval(Nanos::ZERO, Nanos::from_millis(1_000), &seen, &seen));
+    let heat = &charts_value(&charts, &run(&plan(), result(seen)))["heat"];
+    let edges: Vec<f64> = heat["edges_s"].as_array().expect("a list").iter().filter_map(|edge| edge.as_f64()).collect();
+    assert!(edges[0] <= 0.001 && edges[edges.len() - 1] >= 0.9, "{edges:?}");
+    let counts: Vec<u64> =
+        heat["counts"][0].as_array().expect("a list").iter().filter_map(|one| one.as_u64()).collect();
+    assert_eq!((counts.len() + 1, counts.iter().sum::<u64>()), (edges.len(), 900));
+}
+
+/// Nothing succeeded, whether there was a connection or not.
+#[test]
+fn the_title_of_a_run_in_which_nothing_succeeded() {
+    for connections in [0, 5] {
+        let mut seen = seen(0, &[(Failure::Timeout, 7)]);
+        seen.counts[Counter::ConnectionsEstablished] = connections;
+        let run = run(&plan(), result(seen));
+        let title = [Language::En, Language::Zh].map(|language| verdict::title(&run, language));
+        assert_eq!(title, ["Nothing succeeded", "没有一个请求成功"], "{connections}");
+    }
+}

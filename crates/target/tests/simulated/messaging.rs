@@ -1,9 +1,13 @@
 //! Awaited messages.
 
-use metrics::{Class, Failure, Measure, SeriesId};
-use plan::{Flags, Node, OnFailure, Program};
+use std::time::Duration;
 
-use crate::world::{World, flags, is_by_arithmetic};
+use metrics::{Class, Failure, Measure, SeriesId};
+use pacing::Nanos;
+use plan::{Flags, Node, OnFailure, Program};
+use target::Behavior;
+
+use crate::world::{Call, World, flags, is_by_arithmetic};
 
 /// The target echoes a message that is not the awaited one: it is counted, and the timeout of the exchange ends the
 /// waiting.
@@ -33,4 +37,24 @@ fn what_never_comes_is_a_timeout() {
     for time in [times.min(), times.max()] {
         is_by_arithmetic(time.expect("some"), TIMEOUT, 20);
     }
+}
+
+/// Pushes come at their interval. Those that were due while the server was frozen are not made up for in a burst.
+#[test]
+fn pushes_keep_their_interval_after_a_freeze() {
+    const EVERY: Nanos = Nanos::from_millis(100);
+    let mut world = World::new(Behavior { push: Some(Duration::from_millis(100)), ..Behavior::default() });
+    let (frozen, until) = (Nanos::from_millis(550), Nanos::from_millis(1_550));
+    world.freeze(frozen, until);
+    let upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+                   Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    let request = format!("GET / HTTP/1.1\r\nHost: a\r\n{upgrade}");
+    let call = Call { request, leaves: Nanos::from_millis(3_000), ..Call::get(1, "/") };
+    let call = world.play(vec![call], None).calls.remove(0);
+    let (before, after): (Vec<Nanos>, Vec<Nanos>) = call.instants.iter().skip(1).partition(|at| **at < frozen);
+    assert_eq!((before.len(), after.len()), (5, 15), "{before:?} {after:?}");
+    for pair in before.windows(2).chain(after.windows(2)) {
+        assert!(pair[1].since(pair[0]).0.abs_diff(EVERY.0) < 10_000, "{before:?} {after:?}");
+    }
+    assert!(after[0] >= until && after[0] < until + EVERY, "{after:?}");
 }

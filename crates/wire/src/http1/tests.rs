@@ -175,3 +175,19 @@ fn a_peer_that_speaks_tls_is_known_by_its_first_byte() {
         assert_eq!(fault, Some(ProtocolError::StartLine), "{other:?}");
     }
 }
+
+/// A head of up to 2 KiB is remembered, and a longer one leaves what is remembered.
+#[test]
+fn short_heads_are_remembered() {
+    let mut memory = HeadMemory::default();
+    let mut handle = |bytes: usize| {
+        let [front, back] = ["HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX: ", "\r\n\r\n"];
+        let head = [front, &"x".repeat(bytes - front.len() - back.len()), back].concat();
+        let mut client = Client::default();
+        client.start(RequestKind::Other);
+        let (taken, _) = client.handle(head.as_bytes(), &mut memory).expect("a head");
+        assert_eq!(taken, bytes);
+        memory.last().len()
+    };
+    assert_eq!([60, 2_048, 61, 2_049].map(&mut handle), [60, 2_048, 61, 61]);
+}

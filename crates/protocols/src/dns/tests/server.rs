@@ -193,7 +193,7 @@ fn queries_over_tcp_may_be_cut_anywhere() {
 #[test]
 fn queries_that_are_not_whole_are_bounded() {
     let (mut server, mut replies) = (Server::default(), Replies::default());
-    let begun = [&[0xff; 2][..], &[0; 60_000]].concat();
+    let begun = [&[0xff; 2][..], &[0; 65_534]].concat();
     for connection in 0..400 {
         server.handle(connection, &begun, &mut replies);
     }
@@ -204,7 +204,7 @@ fn queries_that_are_not_whole_are_bounded() {
     assert!(replies.closed.is_empty(), "what is closed is not counted");
     for _ in 0..400 {
         server.handle(500, &begun, &mut replies);
-        server.handle(500, &[0; 5_535], &mut replies);
+        server.handle(500, &[0], &mut replies);
     }
     assert_eq!((replies.closed.len(), replies.requests), (0, 400), "what has arrived is not counted");
 }
