@@ -5,7 +5,7 @@ use std::time::Duration;
 use metrics::{Class, Measure, SeriesId};
 use pacing::Nanos;
 use pacing::change::ChangeKind;
-use plan::{ConnectionCount, Flags, Load, OnFailure, Plan, Program};
+use plan::{ConnectionCount, Flags, Load, Node, OnFailure, Plan, Program};
 
 use super::{answered, ask, fixed, or, plan, played, rate};
 use crate::swarm::history::{History, Setup};
@@ -150,5 +150,20 @@ fn a_pause_holds_users_that_get_ready() {
         assert_eq!((requested, counts.dropped(), counts.unfinished()), (100, 0, 0), "{threads}");
         assert_eq!(started, 2 * stopped, "{threads}");
         assert!(history.wall >= Nanos(2 * SECOND + SECOND / 2), "{threads}: {:?}", history.wall);
+    }
+}
+
+/// Each conversation has a connection of its own, also those of starts that wait for their user when the load is over.
+#[test]
+fn a_start_that_waits_gets_no_connection_of_an_earlier_conversation() {
+    for threads in [1, 2] {
+        let flags = Flags { connections: Some("2".to_owned()), ..rate("20", "1s") };
+        let mut plan = plan(&[(&["/delay/300"], Vec::new())], flags);
+        plan.scenarios[0].program.nodes = vec![Node::Messaging { target: 0, nodes: vec![ask(0)] }];
+        let history = played(Setup { plan, threads, ..Setup::calm(11) });
+        let counts = &history.total.counts;
+        assert_eq!((counts.started(), counts.succeeded()), (20, 20), "{threads}: {counts:?}");
+        assert!(history.wall > Nanos::from_millis(2_500), "{threads}: {:?}", history.wall);
+        assert_eq!(counts.connections_established(), 20, "{threads}");
     }
 }

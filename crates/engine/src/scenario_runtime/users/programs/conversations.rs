@@ -22,7 +22,7 @@ impl ScenarioRuntime {
         if let Some(place) = self.users.programs.place(user) {
             place.conversations.pop();
         }
-        self.leave_used(user, target, sockets);
+        self.leave_unless_over(user, target, sockets);
     }
 
     /// The connection of the innermost conversation of a user is established.
@@ -60,14 +60,21 @@ impl ScenarioRuntime {
         for _ in 0..count {
             let innermost = self.users.programs.place(user).and_then(|place| place.conversations.pop());
             let Some(messaging) = innermost else { return };
-            self.leave_used(user, messaging.target, sockets);
+            self.leave_unless_over(user, messaging.target, sockets);
         }
     }
 
-    /// Closes the connections of a user to a target with a handshake. At the end of a run all peers are notified
-    /// together.
+    /// A conversation has ended. At the end of a run all peers are notified together; a start that waited for its user
+    /// may still begin another one there.
+    fn leave_unless_over(&mut self, user: u32, target: u16, sockets: &mut dyn Sockets) {
+        if !self.users.budget.is_over {
+            self.leave_used(user, target, sockets);
+        }
+    }
+
+    /// Closes the connections of a user to a target with a handshake.
     fn leave_used(&mut self, user: u32, target: u16, sockets: &mut dyn Sockets) {
-        if self.users.budget.is_over || self.is_shared_by_all(target) {
+        if self.is_shared_by_all(target) {
             return;
         }
         let mut new = Vec::new();
