@@ -19,11 +19,9 @@ struct OwnedPart {
     slot_grant: u16,
     slots: Vec<u16>,
     from: Nanos,
-    /// Its rows until this instant are reported.
+    /// All starts intended before this instant are reported, but for this many.
     reported_until: Nanos,
-    /// Starts that it has taken up, by its rows. Some that were due by then may not be among them: a row is written
-    /// before what has come due meanwhile is taken up, and without a thread that is late.
-    taken_up: u64,
+    behind: u64,
     /// The part ended by itself at this instant; it did not own later starts.
     until: Option<Nanos>,
     /// No report says that the part began.
@@ -32,7 +30,12 @@ struct OwnedPart {
 
 impl OwnedPart {
     fn new(slot_grant: u16, slots: Vec<u16>, from: Nanos, is_unheard: bool) -> Self {
-        Self { slot_grant, slots, from, reported_until: from, taken_up: 0, until: None, is_unheard }
+        Self { slot_grant, slots, from, reported_until: from, behind: 0, until: None, is_unheard }
+    }
+
+    /// Starts that were due by its last report, and are in none. A part that has ended reported all of its own.
+    fn unreported(&self) -> u64 {
+        if self.until.is_none() { self.behind } else { 0 }
     }
 }
 
@@ -71,30 +74,10 @@ pub struct Ledger {
 struct SlotUsage {
     /// No member owned them.
     nobody: Spans,
-    /// Parts whose end is unknown owned them, or may have.
-    unended: BTreeMap<PartId, Unended>,
-    /// Spans of members that a change reached late.
-    late: BTreeMap<u16, LateUsage>,
-}
-
-/// A part whose end is unknown: when it owned its slots, or may have, and the starts that it has taken up.
-#[derive(Debug, Default)]
-struct Unended {
-    spans: Spans,
-    taken_up: u64,
-}
-
-/// When a member owned slots that a change reached late.
-#[derive(Debug, Default)]
-struct LateUsage {
-    /// It has reported so.
-    reported: Spans,
-    /// Of the reported ones, those of parts whose end is unknown.
-    unended: BTreeMap<PartId, Unended>,
-    /// It may have owned them.
-    untold: Spans,
-    /// Both, as the load was planned.
-    planned: Spans,
+    /// Unaccounted for.
+    unaccounted: Spans,
+    /// Spans of members that a change reached late: reported, unaccounted for, and both as the load was planned.
+    late: BTreeMap<u16, [Spans; 3]>,
 }
 
 /// The outcome of all starts that were due.
@@ -122,8 +105,9 @@ impl Ledger {
                 self.parts.insert(PartId { member, part: *part }, OwnedPart::new(*slot_grant, slots, from, false));
             }
             News::Row(row) => {
-                if let Some(owned) = self.parts.get_mut(&PartId { member, part: row.part }) {
-                    owned.reported_until = owned.reported_until.max(row.reported_until);
+                let owned = self.parts.get_mut(&PartId { member, part: row.part });
+                if let Some(owned) = owned.filter(|owned| owned.reported_until <= row.reported_until) {
+                    (owned.reported_until, owned.behind) = (row.reported_until, row.behind);
                 }
             }
             News::Ended { part, until, .. } => {
@@ -135,13 +119,6 @@ impl Ledger {
             News::Gone { .. } => drop(self.reported_all.insert(member)),
             News::Follows { revision, at } => drop(self.follows.insert((member, *revision), *at)),
             _ => {}
-        }
-    }
-
-    /// Records how many starts a part has taken up, by a row of it.
-    pub fn taken_up(&mut self, part: PartId, starts: u64) {
-        if let Some(owned) = self.parts.get_mut(&part) {
-            owned.taken_up = owned.taken_up.saturating_add(starts);
         }
     }
 
@@ -173,12 +150,10 @@ impl Ledger {
     /// that a change reached late may have an end of its own, but not after `cut`.
     pub fn balance(&self, state: &State, (end, cut): (Nanos, Nanos), due: &dyn Due) -> Balance {
         let all_late = self.late(state);
-        let SlotUsage { nobody, unended, late } = self.spent(state, (end, cut), &all_late);
-        let (mut unaccounted, mut late_change_delta, mut changed_late) = (0, 0, Nanos::ZERO);
-        for Unended { spans, taken_up } in unended.values() {
-            unaccounted += count(spans, due).saturating_sub(*taken_up);
-        }
-        for (member, LateUsage { reported, unended, untold, planned }) in &late {
+        let SlotUsage { nobody, unaccounted, late } = self.spent(state, (end, cut), &all_late);
+        let (mut unaccounted, mut late_change_delta, mut changed_late) = (count(&unaccounted, due), 0, Nanos::ZERO);
+        unaccounted = self.parts.values().map(OwnedPart::unreported).fold(unaccounted, u64::saturating_add);
+        for (member, [reported, untold, planned]) in &late {
             let late = &all_late[member];
             let until = |spans: &Spans| spans.keys().map(|(_, to)| *to).max().unwrap_or_default();
             let (reported_until, known_until) = (until(reported), until(reported).max(until(untold)));
@@ -188,14 +163,11 @@ impl Ledger {
                 let by = change.map_or(Nanos::ZERO, |change| until.since(change.effective_at));
                 changed_late = changed_late.max(by);
             }
-            let known_due = due.with_late_changes(late);
-            let reported = count(reported, &*known_due);
-            let unended_due: u64 = unended.values().map(|part| count(&part.spans, &*known_due)).sum();
-            let taken_up: u64 = unended.values().map(|part| part.taken_up).sum();
+            let reported = count(reported, &*due.with_late_changes(late));
             // Unreported starts may have been made as planned.
             let known: Vec<_> = late.iter().filter(|(_, at)| *at != Nanos::NEVER).copied().collect();
             let untold = count(untold, &*due.with_late_changes(&known));
-            unaccounted += (unended_due + untold).saturating_sub(taken_up);
+            unaccounted = unaccounted.saturating_add(untold);
             late_change_delta += (reported + untold) as i64 - count(planned, due) as i64;
         }
         let (undelivered, stalled) = (count(&nobody, due), common(&nobody));
@@ -253,7 +225,7 @@ impl Ledger {
                 }
             };
             let mut at = Nanos::ZERO;
-            let SlotUsage { nobody, unended, late: of_late } = &mut spent;
+            let SlotUsage { nobody, unaccounted, late: of_late } = &mut spent;
             for (place, (from, id)) in all.iter().enumerate() {
                 let (from, owned) = (*from, &parts[id]);
                 put(nobody, at, from.min(planned_end));
@@ -270,21 +242,13 @@ impl Ledger {
                     (None, None) => to,
                 };
                 let may_have = may_have.clamp(reported, to);
-                let put_unended = |unended: &mut BTreeMap<PartId, Unended>, to: Nanos| {
-                    let part = unended.entry(*id).or_default();
-                    part.taken_up = owned.taken_up;
-                    put(&mut part.spans, from, to);
-                };
                 if is_late {
-                    let late = of_late.entry(id.member).or_default();
-                    put(&mut late.reported, from, reported);
-                    put(&mut late.untold, reported, may_have);
-                    put(&mut late.planned, from, may_have.min(planned_end));
-                    if owned.until.is_none() {
-                        put_unended(&mut late.unended, reported);
-                    }
-                } else if owned.until.is_none() {
-                    put_unended(unended, may_have);
+                    let [own, untold, planned] = of_late.entry(id.member).or_default();
+                    put(own, from, reported);
+                    put(untold, reported, may_have);
+                    put(planned, from, may_have.min(planned_end));
+                } else {
+                    put(unaccounted, reported, may_have);
                 }
                 put(nobody, may_have.min(planned_end), to.min(planned_end));
                 at = at.max(to.min(planned_end));

@@ -240,20 +240,20 @@ impl ScenarioLifecycle {
         if self.has_left { Nanos::NEVER } else { self.runtime.closing_until() }
     }
 
-    /// Swaps what was seen since the last time for an empty snapshot.
-    pub(crate) fn hand_over(&mut self, now: Nanos, seen: &mut Box<Snapshot>) {
+    /// Swaps what was seen since the last time for an empty snapshot, for the intervals until `end`.
+    pub(crate) fn hand_over(&mut self, now: Nanos, end: Nanos, seen: &mut Box<Snapshot>) {
         self.runtime.settle_budget();
         self.follower.hand_over(&self.runtime.unreported);
         std::mem::swap(&mut self.runtime.unreported, seen);
         if !self.is_over() {
             seen.gauges.connections_open = self.runtime.connections_open();
+            seen.gauges.behind = self.runtime.behind(end);
             self.runtime.record_ages(now, &mut seen.gauges.in_flight);
         }
-        self.complete(seen, now);
+        self.complete(seen);
     }
 
-    fn complete(&mut self, seen: &mut Snapshot, now: Nanos) {
-        seen.counts[Counter::TakenUp] = self.runtime.take_unreported_starts(now);
+    fn complete(&mut self, seen: &mut Snapshot) {
         if let Some((finished, succeeded, missed)) = &mut self.base {
             let counts = &mut seen.counts;
             counts[Counter::Drained] = counts.finished() - std::mem::take(finished);
@@ -270,7 +270,7 @@ impl ScenarioLifecycle {
     pub(crate) fn finish(&mut self, at: Nanos) -> (Box<Snapshot>, ScenarioOutcome) {
         let mut seen = std::mem::take(&mut self.runtime.unreported);
         let users = self.runtime.users_at_work();
-        self.complete(&mut seen, at);
+        self.complete(&mut seen);
         seen.gauges.users = seen.gauges.users.max(users);
         let backlog = self.came_to_end.then_some(self.backlog);
         let at = self.over_at.unwrap_or(at);

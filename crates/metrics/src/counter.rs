@@ -343,9 +343,6 @@ counters! {
     UsersLeft = 34, users_left;
     /// Users that skipped their `on_stop` steps, since the budget of the run had no request left for them.
     UsersWithoutStop = 35, users_without_stop;
-    /// Starts of the measured load, at a rate, that were taken up, and counted or given up for good. Of a lost worker
-    /// the others that were due are unaccounted for.
-    TakenUp = 50, taken_up;
 }
 
 counters! {

@@ -11,6 +11,9 @@ pub struct Gauges {
     pub connections_open: u64,
     /// The ages of exchanges in flight.
     pub in_flight: InFlightAges,
+    /// Starts that were due by the end of the interval, and are in no count yet. It is in no encoded snapshot: what
+    /// reports a part of a load has it beside them.
+    pub behind: u64,
 }
 
 impl Gauges {
@@ -19,6 +22,7 @@ impl Gauges {
         self.users += other.users;
         self.connections_open += other.connections_open;
         self.in_flight.merge(&other.in_flight);
+        self.behind += other.behind;
     }
 
     /// Replaces the gauges by those of a later instant; the memory stays.
@@ -29,7 +33,7 @@ impl Gauges {
 
     /// Resets everything and keeps the memory.
     pub fn clear(&mut self) {
-        (self.users, self.connections_open) = (0, 0);
+        (self.users, self.connections_open, self.behind) = (0, 0, 0);
         self.in_flight.clear();
     }
 }

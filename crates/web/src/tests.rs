@@ -23,7 +23,7 @@ fn a_page_begins_in_the_language_of_the_program() {
 /// A run may take longer to begin than a request may take to arrive, and its client gets the response.
 #[test]
 fn a_run_may_take_its_time_to_begin() {
-    let bounds = Bounds { request: Duration::from_millis(500), ..BOUNDS };
+    let bounds = Bounds { request: Duration::from_secs(2), ..BOUNDS };
     let (sender, requests) = std::sync::mpsc::channel();
     let offer = Offer { requests: Some(sender), ..Offer::default() };
     let listen = "127.0.0.1:0".parse().expect("an address");

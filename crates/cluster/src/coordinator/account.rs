@@ -71,8 +71,6 @@ impl Account {
                 if let (Some(place), Some(all)) =
                     (place_of(row.part), snapshots_of_bytes(&row.seen, self.plan.scenarios.len()))
                 {
-                    let taken_up = all.iter().map(|one| one.counts.taken_up()).fold(0, u64::saturating_add);
-                    self.ledger.taken_up(PartId { member, part: row.part }, taken_up);
                     for one in &all {
                         seen.started += one.counts.started();
                         seen.failed += one.counts.failed();

@@ -105,6 +105,7 @@ fn put_together(one: &Row, other: &Row) -> Option<Row> {
         first: one.first.min(other.first),
         upto: one.upto.max(other.upto),
         reported_until: one.reported_until.max(other.reported_until),
+        behind: one.latest(other).behind,
         seen: snapshots_to_bytes(&sum),
     })
 }

@@ -68,8 +68,15 @@ fn state() -> State {
 
 fn row(index: u64) -> Record {
     let reported_until = Nanos::from_millis(1_000 * index);
-    let row =
-        Row { part: 0, number: index, first: index, upto: index, reported_until, seen: vec![vec![index as u8; 300]] };
+    let row = Row {
+        part: 0,
+        number: index,
+        first: index,
+        upto: index,
+        reported_until,
+        behind: 0,
+        seen: vec![vec![index as u8; 300]],
+    };
     Record::News { incarnation: 0, index, at: reported_until, news: News::Row(row) }
 }
 
@@ -184,21 +191,22 @@ fn real_row(index: u64) -> News {
         first: index,
         upto: index,
         reported_until,
+        behind: index % 7,
         seen: snapshots_to_bytes([&seen]),
     })
 }
 
-/// The number of rows, and their merged content.
-fn rows_of(recovery: &Recovery) -> (usize, metrics::Distribution, Nanos) {
-    let (mut count, mut lag, mut reported_until) = (0, metrics::Distribution::default(), Nanos::ZERO);
+/// The number of rows, their merged content, and until when they report and what is behind then.
+fn rows_of(recovery: &Recovery) -> (usize, metrics::Distribution, (Nanos, u64)) {
+    let (mut count, mut lag, mut last) = (0, metrics::Distribution::default(), (Nanos::ZERO, 0));
     for (_, _, news) in &recovery.news {
         if let News::Row(row) = news {
             let seen = snapshots_of_bytes(&row.seen, 1).expect("it is one");
             lag.merge(&seen[0].lag);
-            (count, reported_until) = (count + 1, reported_until.max(row.reported_until));
+            (count, last) = (count + 1, last.max((row.reported_until, row.behind)));
         }
     }
-    (count, lag, reported_until)
+    (count, lag, last)
 }
 
 /// A journal never grows beyond its bound: the sums of old reports stay, to the last bucket.
@@ -217,9 +225,9 @@ fn a_full_journal_keeps_the_sums() {
     assert!(bytes <= 2 * TURN_BYTES_MAX + 8_192 && bytes > TURN_BYTES_MAX, "{bytes}");
     let recovery = put(&[journal]).expect("it works");
     assert_eq!(recovery.cuts, [Cut::Missing { name: String::new() }], "nothing of it is missing");
-    let (rows, lag, reported_until) = rows_of(&recovery);
+    let (rows, lag, last) = rows_of(&recovery);
     assert!(rows < 3_000, "{rows} of {count}");
-    assert_eq!((lag, reported_until), (meant.clone(), Nanos::from_millis(1_000 * (count - 1))));
+    assert_eq!((lag, last), (meant.clone(), (Nanos::from_millis(1_000 * (count - 1)), (count - 1) % 7)));
     assert_eq!(recovery.news.iter().filter(|(.., news)| *news == began).count(), 1);
     // The identity and the state are there all the same.
     assert_eq!((recovery.names[0].0.as_str(), recovery.started_unix), ("w7", Some(Nanos(77))));

@@ -236,8 +236,18 @@ pub struct Row {
     pub first: u64,
     /// All results up to the end of this interval are reported.
     pub upto: u64,
-    /// All starts intended before this instant are reported, counted from the beginning of the measured load.
+    /// All starts intended before this instant are reported, but for those of `behind`; counted from the beginning of
+    /// the measured load.
     pub reported_until: Nanos,
+    /// Starts that were due by then, and had not been taken up: a row is written before that is done.
+    pub behind: u64,
     /// One snapshot per scenario, as bytes; for merged rows, the sequence repeats.
     pub seen: Vec<Vec<u8>>,
+}
+
+impl Row {
+    /// The row of these two that reports later starts.
+    pub(crate) fn latest<'a>(&'a self, other: &'a Self) -> &'a Self {
+        if other.reported_until < self.reported_until { self } else { other }
+    }
 }

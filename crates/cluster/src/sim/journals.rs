@@ -10,7 +10,7 @@ use crate::journal::{
     CompactedTotals, Cut, Head, JournalContents, LeaderJournalEncoder, Record, WorkerJournalEncoder, put_together,
     recalled,
 };
-use crate::leader::{Leader, LeaderUpdate, PartId};
+use crate::leader::{Leader, LeaderUpdate};
 use crate::protocol::{Draft, News, Phase, State};
 use crate::start_accounting::{Balance, Ledger};
 use crate::worker::{Act, Worker};
@@ -129,7 +129,6 @@ impl World {
             ledger.news(member, &news);
             if let News::Row(row) = &news {
                 *counts.entry((member, row.part)).or_default() += count_of(row);
-                ledger.taken_up(PartId { member, part: row.part }, count_of(row));
             }
         }
         recovery.losses.iter().for_each(|(member, until)| ledger.lost(*member, *until));

@@ -15,7 +15,7 @@ use super::model::{Made, Model};
 use super::trace;
 use crate::broker::{Broker, Client};
 use crate::bus::{BusCommand, BusEvent, STATE};
-use crate::leader::{Leader, LeaderSettings as Leads, LeaderUpdate, OnLoss, PartId, RunOrder};
+use crate::leader::{Leader, LeaderSettings as Leads, LeaderUpdate, OnLoss, RunOrder};
 use crate::protocol::{Hello, News, Row, State};
 use crate::start_accounting::Ledger;
 use crate::worker::{Act, Worker};
@@ -100,7 +100,6 @@ impl LeaderTally {
                 self.ledger.news(member, &news);
                 if let News::Row(row) = &*news {
                     *self.counts.entry((member, row.part)).or_default() += count_of(row);
-                    self.ledger.taken_up(PartId { member, part: row.part }, count_of(row));
                 }
             }
             LeaderUpdate::Lost { member, until, .. } => {

@@ -69,6 +69,7 @@ impl Outbox {
         {
             // The rows of one second are merged into those of the one before: only the assignment to a second is lost.
             last.upto = last.upto.max(row.upto);
+            last.behind = last.latest(row).behind;
             last.reported_until = last.reported_until.max(row.reported_until);
             last.seen.extend(row.seen.iter().cloned());
             return;

@@ -53,8 +53,9 @@ impl PartWorker {
                     };
                     let span = IntervalSpan { number: reported.number, to: reported.to, is_update: reported.is_update };
                     backlog.hold(&mut seen, &span);
-                    let seen = snapshots_to_bytes(&seen);
-                    self.post.report(News::Row(span.row(part, (self.plan.interval.into(), self.pieces), seen)));
+                    let behind = seen.iter().map(|one| one.gauges.behind).sum();
+                    let (seen, lengths) = (snapshots_to_bytes(&seen), (self.plan.interval.into(), self.pieces));
+                    self.post.report(News::Row(Row { behind, ..span.row(part, lengths, seen) }));
                 }
                 RunUpdate::Remote(news) => self.post.report(match news {
                     PartMessage::Gathered(scenario, at) => {
@@ -146,7 +147,7 @@ impl IntervalSpan {
         let (number, is_new) = (self.number.div_ceil(pieces), !self.is_update);
         let upto = if is_new { whole / pieces } else { 0 };
         let reported_until = if is_new { self.to } else { Nanos::ZERO };
-        Row { part, number, first: number, upto, reported_until, seen }
+        Row { part, number, first: number, upto, reported_until, behind: 0, seen }
     }
 }
 

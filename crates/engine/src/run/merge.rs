@@ -14,9 +14,9 @@ use pacing::change::Timeline;
 pub(crate) use ended::ScenarioEnds;
 use parts::Open;
 
-use super::totals::{Gauges, Totals};
+use super::totals::{Gauges, Totals, gauges_of};
 use crate::interval_merger::IntervalMerger;
-use crate::remote::PartEnd;
+use crate::remote::{PartEnd, Where};
 use crate::scenario_lifecycle::ScenarioOutcome;
 use crate::shard::ShardSnapshots;
 use crate::times::{Times, longest};
@@ -90,7 +90,7 @@ impl Merger {
         timelines: Vec<Arc<Timeline>>,
         scenarios: Vec<Vec<usize>>,
         returns: Vec<Sender<ShardSnapshots>>,
-        is_remote: bool,
+        place: Where,
     ) -> Self {
         let count = timelines.len();
         let since = times.begins().max(times.measured_from());
@@ -100,13 +100,13 @@ impl Merger {
         };
         let shards: Vec<_> = scenarios.into_iter().map(record).collect();
         Self {
-            intervals: IntervalMerger::new(times, Totals::new(count), shards.len(), is_remote),
+            intervals: IntervalMerger::new(times, Totals::new(count), shards.len(), place),
             ends: vec![ScenarioEnds::default(); count],
             timelines,
             shards,
             returns,
             parts: Vec::new(),
-            is_remote,
+            is_remote: place == Where::Remote,
         }
     }
 
@@ -187,9 +187,9 @@ impl Merger {
 impl ShardRecord {
     /// Users and connections of its scenarios.
     fn gauges(&self, scenarios: usize, seen: &ShardSnapshots) -> Gauges {
-        let mut gauges = vec![(0, 0); scenarios];
+        let mut gauges = vec![[0; 3]; scenarios];
         for (&scenario, seen) in self.scenarios.iter().zip(seen) {
-            gauges[scenario] = (seen.gauges.users, seen.gauges.connections_open);
+            gauges[scenario] = gauges_of(seen);
         }
         gauges
     }

@@ -9,8 +9,18 @@ use pacing::change::Timeline;
 use crate::interval_merger::Sums;
 use crate::shard::ShardSnapshots;
 
-/// Users at work and open connections, scenario by scenario: they add over shards, not over time.
-pub(super) type Gauges = Vec<(u64, u64)>;
+/// Users at work, open connections, and starts that were due and not taken up, scenario by scenario: they add over
+/// shards, not over time.
+pub(super) type Gauges = Vec<[u64; 3]>;
+
+/// Those of a snapshot.
+pub(super) fn gauges_of(seen: &Snapshot) -> [u64; 3] {
+    [seen.gauges.users, seen.gauges.connections_open, seen.gauges.behind]
+}
+
+fn set_gauges_of(seen: &mut Snapshot, gauges: [u64; 3]) {
+    [seen.gauges.users, seen.gauges.connections_open, seen.gauges.behind] = gauges;
+}
 
 /// Totals of all scenarios together, and of each.
 #[derive(Clone, Debug, Default)]
@@ -78,20 +88,20 @@ impl Sums for Totals {
     }
 
     fn gauges(&self) -> Gauges {
-        let of = |seen: &Snapshot| (seen.gauges.users, seen.gauges.connections_open);
-        if self.per_scenario.is_empty() { vec![of(&self.all)] } else { self.per_scenario.iter().map(of).collect() }
-    }
-
-    fn set_gauges(&mut self, gauges: &Gauges) {
-        let sum = |of: fn(&(u64, u64)) -> u64| gauges.iter().map(of).sum();
-        (self.all.gauges.users, self.all.gauges.connections_open) = (sum(|gauges| gauges.0), sum(|gauges| gauges.1));
-        for (own, gauges) in self.per_scenario.iter_mut().zip(gauges) {
-            (own.gauges.users, own.gauges.connections_open) = *gauges;
+        match &self.per_scenario[..] {
+            [] => vec![gauges_of(&self.all)],
+            several => several.iter().map(gauges_of).collect(),
         }
     }
 
+    fn set_gauges(&mut self, gauges: &Gauges) {
+        set_gauges_of(&mut self.all, [0, 1, 2].map(|place| gauges.iter().map(|gauges: &[u64; 3]| gauges[place]).sum()));
+        self.per_scenario.iter_mut().zip(gauges).for_each(|(own, gauges)| set_gauges_of(own, *gauges));
+    }
+
     fn add_gauges(sum: &mut Gauges, more: &Gauges) {
-        sum.iter_mut().zip(more).for_each(|(sum, more)| *sum = (sum.0 + more.0, sum.1 + more.1));
+        let numbers = sum.as_flattened_mut().iter_mut().zip(more.as_flattened());
+        numbers.for_each(|(sum, more)| *sum += more);
     }
 }
 

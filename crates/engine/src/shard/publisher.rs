@@ -37,8 +37,9 @@ impl Publisher {
             }
             Err(_) => return true,
         };
+        let end = times.end_of(self.index);
         for (lifecycle, place) in lifecycles.iter_mut().zip(&mut seen) {
-            lifecycle.hand_over(now, place);
+            lifecycle.hand_over(now, end, place);
         }
         self.report_spending(&mut seen);
         let report = Report::Interval { shard: self.channels.shard, upto: self.index, at: now, seen };

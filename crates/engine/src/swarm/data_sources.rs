@@ -195,25 +195,6 @@ fn the_last_row_ends_users_and_rates() {
     }
 }
 
-/// A scenario that has used up its rows starts nothing more while another goes on: what is due there is given up, and
-/// not unaccounted for when the worker is lost.
-#[test]
-fn what_is_due_after_the_last_row_is_given_up() {
-    let file = File::new("goes-on");
-    for threads in [1, 3] {
-        let lasting = |per_second| Flags { duration: Some("6s".to_owned()), ..rate(per_second, None) };
-        let spec = file.spec(Share::Unique, Pick::Next, AtEnd::Stop);
-        let mut setting = setting(&file, spec, &ONE, lasting(200), threads);
-        let other = Flags { url: Some("http://10.0.0.1/".to_owned()), ..lasting(100) };
-        setting.plan.scenarios.push(other.plan().expect("a good plan").scenarios.remove(0));
-        let history = played(setting);
-        assert_eq!(history.others.len(), 1);
-        let counts = [&history, &history.others[0]].map(|one| &one.total.counts);
-        assert_eq!(counts.map(|counts| counts.started()), [ROWS, 600], "{threads}");
-        assert_eq!(counts.map(|counts| counts.taken_up()), [1_200, 600], "{threads}");
-    }
-}
-
 #[test]
 fn each_user_has_all_rows_where_they_are_copied() {
     let file = File::new("copy");

@@ -58,7 +58,7 @@ impl History {
     }
 
     /// The same for a load whose iterations begin with one exchange each, as those with known starts do.
-    pub(crate) fn iterations_planned(&self) -> Option<u64> {
+    fn iterations_planned(&self) -> Option<u64> {
         match self.load() {
             // Each redirect that was followed is one start more.
             Load::Closed { requests, duration: None, .. } => {

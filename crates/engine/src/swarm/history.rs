@@ -381,6 +381,8 @@ pub(crate) struct Row {
     pub(crate) users: u64,
     pub(crate) in_flight: u64,
     pub(crate) started: u64,
+    /// Starts that were due by its end, and in no count.
+    pub(crate) behind: u64,
     pub(crate) finished: u64,
     /// Shards that had not reported it.
     pub(crate) late_shards: usize,
@@ -405,6 +407,7 @@ impl Reported {
             users: part.seen.gauges.users,
             in_flight: part.seen.gauges.in_flight.response.count(),
             started: part.seen.counts.started(),
+            behind: part.seen.gauges.behind,
             finished: part.seen.counts.finished(),
             late_shards: interval.late_shards,
             is_corrected: interval.is_update,

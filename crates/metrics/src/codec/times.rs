@@ -61,7 +61,7 @@ const AMOUNT_OF_ALL_MAX: u64 = 1 << 56;
 
 /// Writes nothing where all gauges are zero.
 pub(super) fn put_gauges(out: &mut Vec<u8>, gauges: &Gauges) {
-    let Gauges { users, connections_open, in_flight: InFlightAges { response, service } } = gauges;
+    let Gauges { users, connections_open, in_flight: InFlightAges { response, service }, behind: _ } = gauges;
     if *users > 0 || *connections_open > 0 || response.count() > 0 || service.count() > 0 {
         put(out, *users);
         put(out, *connections_open);
@@ -85,8 +85,12 @@ pub(super) fn read_ages(from: &mut Reader<'_>) -> Result<InFlightAges, SnapshotE
 
 pub(super) fn read_gauges(from: &mut Reader<'_>) -> Result<Gauges, SnapshotError> {
     let (users, connections_open) = (from.amount()?, from.amount()?);
-    let gauges =
-        Gauges { users, connections_open, in_flight: InFlightAges { response: read(from)?, service: read(from)? } };
+    let gauges = Gauges {
+        users,
+        connections_open,
+        in_flight: InFlightAges { response: read(from)?, service: read(from)? },
+        behind: 0,
+    };
     from.must(gauges != Gauges::default())?;
     Ok(gauges)
 }

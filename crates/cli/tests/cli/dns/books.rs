@@ -162,7 +162,7 @@ fn a_server_that_ends_and_comes_back_is_loaded_again() {
     side_by_side(&DRIVERS, |driver| {
         let mut server = NameServer::start(Kind::Unbound);
         let url = server.url("www.shop.test");
-        let words = ["--web", "-t", "200ms", "--dns-resend", "50ms", "--driver", driver, &url];
+        let words = ["--web", "-t", "2s", "--dns-resend", "50ms", "--driver", driver, &url];
         let paged = Paged::start(&[&ENDLESS[..], &words].concat());
         wait_for("a thousand questions", || server.queries() >= 1_000);
         server.end();

@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, UdpSocket};
+use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
@@ -173,7 +174,7 @@ fn a_late_response_is_not_taken_for_that_of_the_next_query() {
                 Some(late) => [late, response].iter().for_each(|bytes| peer.send(bytes)),
             }
         });
-        let words = ["-n", "8", "-c", "1", "-t", "300ms", "--no-abort-on-failures", "--driver", driver];
+        let words = ["-n", "8", "-c", "1", "-t", "2s", "--no-abort-on-failures", "--driver", driver];
         let (seen, _) = load(&[&words[..], &[&server.url("dns", "/a.test")]].concat());
         assert_eq!(failures(&seen), [("timeout", 4)], "{driver}: {seen:#}");
         assert_eq!(number(&seen, "/requests/succeeded"), 4, "{driver}: {seen:#}");
@@ -278,7 +279,8 @@ fn what_the_kernel_drops_of_a_flood_is_counted() {
             peer.send(&Query::read(bytes).response());
         });
         let words = ["-n", "1", "-t", "1h", "--driver", driver, "-o", "json", &server.url("dns", "/a.test")];
-        let run = ChildGuard::start(onrush(&words).stdout(std::process::Stdio::piped()));
+        // In a group of its own: nothing continues it but this test.
+        let run = ChildGuard::start(onrush(&words).process_group(0).stdout(std::process::Stdio::piped()));
         process.set(run.0.id()).expect("once");
         let seen = report(&run.output());
         assert_eq!(number(&seen, "/requests/succeeded"), 1, "{driver}: {seen:#}");

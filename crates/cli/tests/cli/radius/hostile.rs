@@ -156,7 +156,7 @@ fn a_late_response_is_not_taken_for_that_of_the_next_request() {
                 Some(late) => [late, response].iter().for_each(|bytes| peer.send(bytes)),
             }
         });
-        let (seen, _) = load(&words("8", "1", "300ms", driver, &server.url("radius", "").replace("//", "//bob:b@")));
+        let (seen, _) = load(&words("8", "1", "2s", driver, &server.url("radius", "").replace("//", "//bob:b@")));
         assert_eq!(failures(&seen), [("timeout", 4)], "{driver}: {seen:#}");
         assert_eq!(number(&seen, "/requests/succeeded"), 4, "{driver}: {seen:#}");
         assert_eq!(datagrams(&seen), [("late", 4)], "{driver}: {seen:#}");

@@ -90,7 +90,7 @@ fn identifiers_are_used_again_after_a_response() {
     side_by_side(&DRIVERS, |driver| {
         let (server, came) = responding(|number, _| !(100..105).contains(&number));
         let url = url_of(&server);
-        let words = ["-n", "1000", "-c", "1", "-t", "200ms", "--no-abort-on-failures", "--radius-resend", "off"];
+        let words = ["-n", "1000", "-c", "1", "-t", "1s", "--no-abort-on-failures", "--radius-resend", "off"];
         let words = [&words[..], &["--radius-secret", SECRET, "--driver", driver, &url]].concat();
         let (seen, _) = load(&words);
         assert_eq!(failures(&seen), [("timeout", 5)], "{driver}: {seen:#}");
@@ -127,7 +127,7 @@ fn a_request_is_sent_six_times_at_most() {
     side_by_side(&DRIVERS, |driver| {
         let (server, came) = responding(|_, _| false);
         let url = url_of(&server);
-        let words = ["-n", "20", "-c", "20", "-t", "800ms", "--radius-resend", "10ms", "--radius-secret", SECRET];
+        let words = ["-n", "20", "-c", "20", "-t", "3s", "--radius-resend", "10ms", "--radius-secret", SECRET];
         let words = [&words[..], &["--no-abort-on-failures", "--driver", driver, &url]].concat();
         let (seen, code) = load(&words);
         assert_eq!((code, failures(&seen)), (Some(1), vec![("timeout", 20)]), "{driver}: {seen:#}");

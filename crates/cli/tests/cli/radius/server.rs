@@ -70,11 +70,13 @@ server default {
     type = auth
     ipaddr = 127.0.0.1
     port = AUTH
+    recv_buff = 1048576
   }
   listen {
     type = acct
     ipaddr = 127.0.0.1
     port = ACCT
+    recv_buff = 1048576
   }
   authorize {
     requested

@@ -65,7 +65,8 @@ impl IdlePart {
         let mut bytes = Vec::new();
         seen.encode(&mut bytes);
         let (number, reported_until) = (self.reported, Nanos(self.reported * SECOND.0));
-        News::Row(Row { part: self.of.part, number, first: number, upto: number, reported_until, seen: vec![bytes] })
+        let (part, seen) = (self.of.part, vec![bytes]);
+        News::Row(Row { part, number, first: number, upto: number, reported_until, behind: 0, seen })
     }
 
     pub(super) fn end(&self) -> News {

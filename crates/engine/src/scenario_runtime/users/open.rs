@@ -46,9 +46,6 @@ pub(crate) struct Open {
     pub(in crate::scenario_runtime) has_retired: bool,
     /// Starts that have come.
     taken: u64,
-    /// Of the measured load, those taken up, and how many of them were reported.
-    measured_taken: u64,
-    reported: u64,
     segment: Segment,
     /// Slots that others have.
     lost: Option<RevokedSlots>,
@@ -83,8 +80,6 @@ impl Open {
             starting: 0,
             has_retired: false,
             taken: all.segment.count_of_first(all.first_number),
-            measured_taken: 0,
-            reported: 0,
             segment: all.segment.clone(),
             lost: None,
             counts_due,
@@ -140,7 +135,6 @@ impl Open {
         let warm = self.work.warmup.as_mut().and_then(Iterator::next);
         if warm.is_none() {
             self.work.starts.next();
-            self.measured_taken += 1;
         }
         self.taken += 1;
         self.taken - 1

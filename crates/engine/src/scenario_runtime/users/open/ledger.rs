@@ -11,17 +11,17 @@ use crate::scenario_runtime::ScenarioRuntime;
 const INCOMPLETE_MAX: usize = 1_000_000;
 
 impl Open {
-    /// Starts of the measured load that were taken up since the last call, and are counted or given up for good.
-    fn take_unreported(&mut self, now: Nanos) -> u64 {
-        if self.last == Nanos::ZERO {
-            // It ended before its time: what is due from then on is given up.
-            self.measured_taken += self.work.starts.take_until(now.since(self.measured_from));
-        }
+    /// Starts of the measured load that were due before `end` and are not counted: not taken up, or without a user
+    /// where it is their user that counts them.
+    fn behind(&self, end: Nanos) -> u64 {
         let carried = self.queue.partition_point(|start| start.intended < self.measured_from);
-        let uncounted = if self.counts_due { 0 } else { self.queue.len() - carried };
-        let unreported = self.measured_taken.saturating_sub(self.reported + uncounted as u64);
-        self.reported += unreported;
-        unreported
+        let uncounted = if self.counts_due { 0 } else { (self.queue.len() - carried) as u64 };
+        let until = Nanos(end.0.saturating_sub(1)).min(self.last);
+        if until < self.measured_from || self.peek().is_none_or(|next| next > until) {
+            return uncounted;
+        }
+        // It stood still, or has more to do than it can.
+        uncounted + self.work.starts.clone().take_until(until.since(self.measured_from))
     }
 
     /// The run is over: starts that came and found no user, and those that were due and not yet taken up, did not end.
@@ -48,21 +48,19 @@ impl Open {
                 return;
             };
             self.work.starts.next();
-            self.measured_taken += 1;
             // It was intended all the same.
             seen.counts[Counter::Started] += 1;
             seen.leave_unfinished(series, now.since(at).0, None);
         }
         let rest = self.work.starts.take_until(until.since(self.measured_from));
-        self.measured_taken += rest;
         seen.counts[Counter::Started] += rest;
         seen.leave_many_unfinished(series, rest, now.since(until).0);
     }
 }
 
 impl ScenarioRuntime {
-    /// Starts of the measured load that were taken up since the last call, and are counted or given up for good.
-    pub(crate) fn take_unreported_starts(&mut self, now: Nanos) -> u64 {
-        self.users.open.as_mut().map_or(0, |open| open.take_unreported(now))
+    /// Starts of the measured load that were due before `end` and are in no count.
+    pub(crate) fn behind(&self, end: Nanos) -> u64 {
+        self.users.open.as_ref().map_or(0, |open| open.behind(end))
     }
 }
