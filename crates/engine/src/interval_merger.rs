@@ -14,16 +14,13 @@ use pacing::Nanos;
 
 pub(crate) use owned::{OwnedInterval, Remark};
 
-use crate::remote::{Where, WorkersSummary};
+use crate::remote::WorkersSummary;
 #[cfg(test)]
 use crate::swarm::mutants::{Bug, fault_injected};
 use crate::times::{SLIVER, Times};
 
 /// An interval waits for a shard until others have reported this many more.
 const LATE_MAX: u64 = 2;
-/// In a partition it waits for this long, so that a report is whole: of a worker that is lost then, it is known what is
-/// in none.
-const LATE_PARTITION: Nanos = Nanos::from_millis(30_000);
 /// For remote workers it waits at least this long.
 const LATE_REMOTE: Nanos = Nanos::from_millis(2_000);
 /// Reports that follow each other within this time belong to one moment.
@@ -146,10 +143,10 @@ pub(crate) struct IntervalMerger<S: Sums> {
 
 impl<S: Sums> IntervalMerger<S> {
     /// `none`: the sums of nothing.
-    pub(crate) fn new(times: Times, none: S, shards: usize, place: Where) -> Self {
+    pub(crate) fn new(times: Times, none: S, shards: usize, is_remote: bool) -> Self {
         let before = times.intervals_before();
         let begin = Nanos(times.interval.0 * before);
-        let lasting = |time: Nanos| LATE_MAX.max(time.0.div_ceil(times.interval.0.max(1)));
+        let remote_max = LATE_MAX.max(LATE_REMOTE.0.div_ceil(times.interval.0.max(1)));
         let source = || Source { reported: Some(before), is_silent: false, gauges: none.gauges() };
         Self {
             times,
@@ -173,12 +170,8 @@ impl<S: Sums> IntervalMerger<S> {
             waiting_since: None,
             is_lost: false,
             workers_summary: None,
-            is_remote: place == Where::Remote,
-            late_max: match place {
-                Where::Here => LATE_MAX,
-                Where::Partition => lasting(LATE_PARTITION),
-                Where::Remote => lasting(LATE_REMOTE),
-            },
+            is_remote,
+            late_max: if is_remote { remote_max } else { LATE_MAX },
         }
     }
 

@@ -240,14 +240,15 @@ impl ScenarioLifecycle {
         if self.has_left { Nanos::NEVER } else { self.runtime.closing_until() }
     }
 
-    /// Swaps what was seen since the last time for an empty snapshot, for the intervals until `end`.
-    pub(crate) fn hand_over(&mut self, now: Nanos, end: Nanos, seen: &mut Box<Snapshot>) {
+    /// Swaps what was seen since the last time for an empty snapshot. `due_until`: what was due before that, and is in
+    /// no count, is behind.
+    pub(crate) fn hand_over(&mut self, now: Nanos, due_until: Option<Nanos>, seen: &mut Box<Snapshot>) {
         self.runtime.settle_budget();
         self.follower.hand_over(&self.runtime.unreported);
         std::mem::swap(&mut self.runtime.unreported, seen);
         if !self.is_over() {
             seen.gauges.connections_open = self.runtime.connections_open();
-            seen.gauges.behind = self.runtime.behind(end);
+            seen.gauges.behind = due_until.map_or(0, |end| self.runtime.behind(end));
             self.runtime.record_ages(now, &mut seen.gauges.in_flight);
         }
         self.complete(seen);

@@ -80,6 +80,8 @@ pub(crate) struct ShardChannels {
     pub(crate) returned: Receiver<ShardSnapshots>,
     pub(crate) stop_level: Arc<StopLevel>,
     pub(crate) changes: Arc<Changes>,
+    /// Whether it reports what is behind: of a part of a load whose worker may be lost.
+    pub(crate) counts_behind: bool,
 }
 
 /// A shard between two turns. Its owner calls [`Shard::turn`] and [`Shard::wait`] in turn until it is over.

@@ -98,12 +98,12 @@ impl HoldAggregator {
     /// An aggregator of a number of shards, or of remote partitions.
     pub(super) fn of(setting: AggregatorSetup, shards: usize, taken: Vec<Sender<()>>) -> Self {
         let AggregatorSetup { started, plan, place, .. } = &setting;
-        let (interval, grace) = (plan.interval.into(), plan.grace.into());
+        let (interval, grace, is_remote) = (plan.interval.into(), plan.grace.into(), *place == Where::Remote);
         let (warmup, stop_within) = (Nanos::ZERO, Nanos::ZERO);
         let times = Times { started: *started, warmup, duration: None, grace, stop_within, interval, joins: None };
         Self {
             taken,
-            merger: IntervalMerger::new(times, Held::default(), shards, *place),
+            merger: IntervalMerger::new(times, Held::default(), shards, is_remote),
             setting,
             shards,
             reserve: memory::reserve(),

@@ -61,7 +61,7 @@ impl LoadAggregator {
         let shards = returns.len();
         let timelines = changes.timelines();
         let (failing, gathered) = (vec![false; shards], vec![vec![None; shards]; timelines.len()]);
-        let merger = Merger::new(times, timelines, scenarios, returns, place);
+        let merger = Merger::new(times, timelines, scenarios, returns, place == Where::Remote);
         Self {
             merger,
             failing,

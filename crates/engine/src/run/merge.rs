@@ -16,7 +16,7 @@ use parts::Open;
 
 use super::totals::{Gauges, Totals, gauges_of};
 use crate::interval_merger::IntervalMerger;
-use crate::remote::{PartEnd, Where};
+use crate::remote::PartEnd;
 use crate::scenario_lifecycle::ScenarioOutcome;
 use crate::shard::ShardSnapshots;
 use crate::times::{Times, longest};
@@ -90,7 +90,7 @@ impl Merger {
         timelines: Vec<Arc<Timeline>>,
         scenarios: Vec<Vec<usize>>,
         returns: Vec<Sender<ShardSnapshots>>,
-        place: Where,
+        is_remote: bool,
     ) -> Self {
         let count = timelines.len();
         let since = times.begins().max(times.measured_from());
@@ -100,13 +100,13 @@ impl Merger {
         };
         let shards: Vec<_> = scenarios.into_iter().map(record).collect();
         Self {
-            intervals: IntervalMerger::new(times, Totals::new(count), shards.len(), place),
+            intervals: IntervalMerger::new(times, Totals::new(count), shards.len(), is_remote),
             ends: vec![ScenarioEnds::default(); count],
             timelines,
             shards,
             returns,
             parts: Vec::new(),
-            is_remote: place == Where::Remote,
+            is_remote,
         }
     }
 

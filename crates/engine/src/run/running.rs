@@ -163,8 +163,7 @@ impl Running {
         options.data_sources.check(&plan)?;
         let shared_data = SharedData::new(options.data_sources.clone(), part.worker);
         let clock = part.begins.map_or_else(Clock::start, |(clock, _)| clock);
-        let changes = divide::changes_of(&plan, clock).for_part(part.lease.clone(), part.lost.clone());
-        let changes = Arc::new(changes);
+        let changes = Arc::new(divide::changes_of(&plan, clock).for_part(part.lease.clone(), part.lost.clone()));
         let (routes, names) = routes(&plan, &options);
         let assignments = divide::assignments(&plan, &routes, options.threads, part)?;
         let barriers = divide::barriers_of(&assignments);
@@ -193,6 +192,7 @@ impl Running {
                 returned,
                 stop_level: stop.stop_level_of(),
                 changes: changes.clone(),
+                counts_behind: is_part,
             };
             let core = options.pins_threads.then(|| cores[shard % cores.len()]);
             let make = make.clone();

@@ -81,6 +81,7 @@ impl<D: Driver> SteppedRun<D> {
                 returned,
                 stop_level: stop.stop_level_of(),
                 changes: changes.clone(),
+                counts_behind: true,
             };
             shards.push(Some(Shard::new(
                 driver,

@@ -37,9 +37,11 @@ impl Publisher {
             }
             Err(_) => return true,
         };
-        let end = times.end_of(self.index);
+        // What is due after the lease is made by others.
+        let due_until = times.end_of(self.index).min(self.channels.changes.lease_end());
+        let due_until = self.channels.counts_behind.then_some(due_until);
         for (lifecycle, place) in lifecycles.iter_mut().zip(&mut seen) {
-            lifecycle.hand_over(now, end, place);
+            lifecycle.hand_over(now, due_until, place);
         }
         self.report_spending(&mut seen);
         let report = Report::Interval { shard: self.channels.shard, upto: self.index, at: now, seen };

@@ -263,3 +263,23 @@ fn each_message_is_timed_against_its_own() {
     let whole = whole.by_measure(Measure::Service);
     assert!(whole.min() >= Some(230_000_000) && whole.max() < Some(233_000_000), "{:?}", whole.max());
 }
+
+/// A shard that stands still from 1.5 s to 3.25 s: its rows until 3 s are written before it makes up for what was due
+/// meanwhile. What is counted by then and what is behind are the starts that are counted without the stall.
+#[test]
+fn what_is_due_in_a_stall_is_behind() {
+    for arrivals in ["even", "poisson"] {
+        let rows = |freeze: Vec<(usize, Nanos, Nanos)>| -> Vec<[u64; 2]> {
+            let history = run(Flags { arrivals: Some(arrivals.to_owned()), ..flags("/", "10", "6s") }, freeze);
+            history.reported.rows.iter().map(|row| [row.started, row.behind]).collect()
+        };
+        let calm = rows(Vec::new());
+        let stalled = rows(vec![(history::FIRST_SHARD, Nanos(SECOND * 3 / 2), Nanos(SECOND * 13 / 4))]);
+        let started = |rows: &[[u64; 2]]| rows.iter().map(|[started, _]| started).sum::<u64>();
+        assert!(calm.iter().all(|[_, behind]| *behind == 0), "{calm:?}");
+        let [in_third, behind] = stalled[2];
+        assert!(in_third == 0 && behind >= 10, "{arrivals}: {stalled:?}");
+        assert_eq!(started(&stalled[..3]) + behind, started(&calm[..3]), "{arrivals}: {stalled:?} {calm:?}");
+        assert_eq!((stalled[3][1], started(&stalled)), (0, started(&calm)), "{arrivals}: {stalled:?}");
+    }
+}

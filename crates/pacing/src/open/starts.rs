@@ -177,6 +177,20 @@ impl Starts {
         count
     }
 
+    /// The number of starts until `at`, inclusive, that are not taken; at most `count_max` are counted one by one.
+    pub fn due_by(&self, at: Nanos, count_max: u64) -> u64 {
+        if let (StartSource::Even(numbers), None) = (&self.source, &self.lost) {
+            let due = numbers.segment.count_of_first(self.schedule.count_until(at));
+            return due.saturating_sub(numbers.segment.count_of_first(numbers.number()));
+        }
+        let (mut rest, mut count) = (self.clone(), 0);
+        while count < count_max && rest.next.is_some_and(|next| next <= at) {
+            count += 1;
+            rest.advance();
+        }
+        count
+    }
+
     /// Advances past the next start.
     fn advance(&mut self) {
         self.has_taken = true;

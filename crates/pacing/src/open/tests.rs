@@ -107,7 +107,9 @@ proptest! {
             other.next();
             count += 1;
         }
+        prop_assert_eq!((one.due_by(at, u64::MAX), one.due_by(at, 0) <= count), (count, true));
         prop_assert_eq!(one.take_until(at), count);
+        prop_assert_eq!(one.due_by(at, u64::MAX), 0);
         prop_assert_eq!(one.collect::<Vec<_>>(), other.collect::<Vec<_>>());
     }
 

@@ -92,7 +92,6 @@ mod tests {
     use pacing::open::{Rate, Schedule, Stage};
 
     use super::*;
-    use crate::remote::Where;
     use crate::times::Times;
 
     fn started(count: u64) -> Vec<Snapshot> {
@@ -117,7 +116,7 @@ mod tests {
             joins: None,
         };
         let timelines = (0..scenarios).map(|_| timeline.clone()).collect();
-        Merger::new(times, timelines, Vec::new(), Vec::new(), Where::Remote)
+        Merger::new(times, timelines, Vec::new(), Vec::new(), true)
     }
 
     /// A snapshot: exchanges begun, ended in each way, and the waits of those in flight since.

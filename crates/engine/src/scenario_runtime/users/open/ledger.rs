@@ -10,6 +10,10 @@ use crate::scenario_runtime::ScenarioRuntime;
 /// the others are only known to be at least as long as the last one's.
 const INCOMPLETE_MAX: usize = 1_000_000;
 
+/// The most starts behind that are counted one by one, where arithmetic cannot: it is done in each interval, beside the
+/// starts that are late already.
+const BEHIND_MAX: u64 = 100_000;
+
 impl Open {
     /// Starts of the measured load that were due before `end` and are not counted: not taken up, or without a user
     /// where it is their user that counts them.
@@ -21,7 +25,7 @@ impl Open {
             return uncounted;
         }
         // It stood still, or has more to do than it can.
-        uncounted + self.work.starts.clone().take_until(until.since(self.measured_from))
+        uncounted + self.work.starts.due_by(until.since(self.measured_from), BEHIND_MAX)
     }
 
     /// The run is over: starts that came and found no user, and those that were due and not yet taken up, did not end.
