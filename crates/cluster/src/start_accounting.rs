@@ -33,7 +33,7 @@ impl OwnedPart {
         Self { slot_grant, slots, from, reported_until: from, behind: 0, until: None, is_unheard }
     }
 
-    /// Starts that were due by its last report, and are in none. A part that has ended reported all of its own.
+    /// Starts that were due by its last report, and are in none. A part that has ended reported what it took up.
     fn unreported(&self) -> u64 {
         if self.until.is_none() { self.behind } else { 0 }
     }

@@ -185,8 +185,8 @@ impl News {
             Self::Row(Row { number, first, upto, .. }) if *number.max(upto) > ROWS_MAX || first > number => {
                 return false;
             }
-            Self::Row(Row { reported_until: at, .. })
-            | Self::Gathered { at, .. }
+            Self::Row(Row { reported_until, behind, .. }) => [*reported_until, Nanos(*behind)],
+            Self::Gathered { at, .. }
             | Self::Arrived { at, .. }
             | Self::Held { since: at, .. }
             | Self::Ended { until: at, .. }

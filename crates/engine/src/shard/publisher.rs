@@ -37,7 +37,7 @@ impl Publisher {
             }
             Err(_) => return true,
         };
-        // What is due after the lease is made by others.
+        // What is due after the lease is not its own.
         let due_until = times.end_of(self.index).min(self.channels.changes.lease_end());
         let due_until = self.channels.counts_behind.then_some(due_until);
         for (lifecycle, place) in lifecycles.iter_mut().zip(&mut seen) {

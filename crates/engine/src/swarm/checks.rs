@@ -192,7 +192,6 @@ fn intervals_are_the_whole(history: &History) -> Result<(), String> {
     Ok(())
 }
 
-/// The counts of all scenarios add up to the total.
 /// At the end of each interval, the starts that are counted and those that are behind are all that were due.
 fn intervals_account_for_all_that_was_due(history: &History) -> Result<(), String> {
     let (counts, rows) = (&history.total.counts, &history.reported.rows);
@@ -217,6 +216,7 @@ fn intervals_account_for_all_that_was_due(history: &History) -> Result<(), Strin
     Ok(())
 }
 
+/// The counts of all scenarios add up to the total.
 fn scenarios_are_the_whole(history: &History) -> Result<(), String> {
     let mut sum = Counts::default();
     each_scenario(history).for_each(|one| sum.merge(&one.total.counts));

@@ -94,11 +94,19 @@ proptest! {
         shards in 1u32..5,
         first in 0usize..200,
         millis in 0u64..4_000,
+        from_millis in prop_oneof![Just(0), 0u64..2_000],
+        lost_millis in prop::option::of(0u64..3_000),
         is_random: bool,
     ) {
         let stages: Vec<Stage> = rates.into_iter().map(|(from, to, millis)| stage(from, to, millis)).collect();
         let spacing = if is_random { Spacing::Poisson { seed: 5 } } else { Spacing::Even };
-        let mut one = Starts::new(Arc::new(Schedule::new(&stages)), spacing, Segment::share(shards - 1, shards));
+        let (schedule, segment) = (Arc::new(Schedule::new(&stages)), Segment::share(shards - 1, shards));
+        let mut one = Starts::from(schedule, spacing, segment.clone(), Nanos::from_millis(from_millis));
+        if let Some(millis) = lost_millis {
+            let mut lost = RevokedSlots::default();
+            lost.lose(segment.slots().filter(|slot| slot % 3 == 0), Nanos::from_millis(millis));
+            one.lose(lost);
+        }
         one.by_ref().take(first).for_each(drop);
         let mut other = one.clone();
         let at = Nanos::from_millis(millis);
