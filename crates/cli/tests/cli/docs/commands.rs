@@ -98,11 +98,15 @@ fn words(command: &str) -> Vec<String> {
 /// How many requests a load makes that a page ends by time.
 const REQUESTS: &str = "20";
 
+/// How long a load by time lasts: longer than a stop of this machine, in which it starts nothing.
+const LASTING: &str = "600ms";
+
 /// A value reduced for a test.
 fn small(flag: &str, value: &str) -> String {
     let capped = |most: u64| value.parse::<u64>().map_or(value.to_owned(), |number| number.min(most).to_string());
     match flag {
-        "-z" | "--hold" => "200ms".to_owned(),
+        "-z" => LASTING.to_owned(),
+        "--hold" => "200ms".to_owned(),
         "--every" => "100ms".to_owned(),
         "--budget" if !value.contains('=') => "5s".to_owned(),
         "--max" => capped(200),
@@ -156,7 +160,7 @@ fn made_small(words: &[String], servers: &Servers) -> Vec<String> {
             made.splice(1..1, ["--repeat", "1"].map(str::to_owned)).for_each(drop);
             if !has(&made, &["-z", "-n", "--hold"]) {
                 made.push("-z".to_owned());
-                made.push("200ms".to_owned());
+                made.push(LASTING.to_owned());
             }
         }
         "hold" if has(&made, &["--hold"]) => {}
@@ -338,6 +342,6 @@ fn words_are_read_as_a_shell_reads_them() {
     assert_eq!(words("a 'b c' \"d\" e'f'  g ''"), ["a", "b c", "d", "ef", "g", ""]);
     assert_eq!(
         [small("-z", "1h"), small("-c", "100000"), small("--stages", "5:1m,7:1h")],
-        ["200ms", "20", "5:100ms,7:100ms"]
+        [LASTING, "20", "5:100ms,7:100ms"]
     );
 }
