@@ -99,13 +99,14 @@ fn add(all: &mut Vec<News>, news: News) {
 fn put_together(one: &Row, other: &Row) -> Option<Row> {
     let all = [&one.seen[..], &other.seen[..]].concat();
     let sum = snapshots_of_bytes(&all, one.seen.len().min(other.seen.len()))?;
+    let latest = one.latest(other);
     Some(Row {
         part: one.part,
         number: one.number.max(other.number),
         first: one.first.min(other.first),
         upto: one.upto.max(other.upto),
-        reported_until: one.reported_until.max(other.reported_until),
-        behind: one.latest(other).behind,
+        reported_until: latest.reported_until,
+        behind: latest.behind,
         seen: snapshots_to_bytes(&sum),
     })
 }

@@ -55,8 +55,8 @@ impl RunningPart {
         for number in self.reported_upto + 1..=upto {
             let reported_until = Nanos(number * SECOND).min(if self.is_over { self.stops_at } else { Nanos::NEVER });
             let seen = vec![std::mem::take(&mut self.unreported).to_le_bytes().to_vec()];
-            let mut due = self.starts.clone();
-            let behind = if self.is_over { 0 } else { due.take_until(Nanos(reported_until.0.saturating_sub(1))) };
+            let last = Nanos(reported_until.0.saturating_sub(1));
+            let behind = if self.is_over { 0 } else { self.starts.due_by(last, u64::MAX) };
             let row = Row { part: self.of.part, number, first: number, upto: number, reported_until, behind, seen };
             news.push((self.of, News::Row(row)));
         }

@@ -69,8 +69,8 @@ impl Outbox {
         {
             // The rows of one second are merged into those of the one before: only the assignment to a second is lost.
             last.upto = last.upto.max(row.upto);
-            last.behind = last.latest(row).behind;
-            last.reported_until = last.reported_until.max(row.reported_until);
+            let latest = last.latest(row);
+            (last.reported_until, last.behind) = (latest.reported_until, latest.behind);
             last.seen.extend(row.seen.iter().cloned());
             return;
         }

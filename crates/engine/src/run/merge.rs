@@ -185,7 +185,7 @@ impl Merger {
 }
 
 impl ShardRecord {
-    /// Users and connections of its scenarios.
+    /// The gauges of its scenarios.
     fn gauges(&self, scenarios: usize, seen: &ShardSnapshots) -> Gauges {
         let mut gauges = vec![[0; 3]; scenarios];
         for (&scenario, seen) in self.scenarios.iter().zip(seen) {

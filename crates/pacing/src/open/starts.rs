@@ -158,35 +158,37 @@ impl Starts {
 
     /// Takes all starts until `at`, inclusive, and returns their number.
     pub fn take_until(&mut self, at: Nanos) -> u64 {
-        if let (StartSource::Even(numbers), None) = (&mut self.source, &self.lost) {
-            let taken = numbers.segment.count_of_first(numbers.number());
-            let due = self.schedule.count_until(at);
-            let count = numbers.segment.count_of_first(due).saturating_sub(taken);
-            if count > 0 {
-                numbers.begin_at(due);
-                self.has_taken = true;
-                self.settle();
-            }
-            return count;
-        }
-        let mut count = 0;
-        while self.next.is_some_and(|next| next <= at) {
-            count += 1;
-            self.advance();
+        let Some((count, due)) = self.count_evenly(at) else { return self.take_each(at, u64::MAX) };
+        if let StartSource::Even(numbers) = &mut self.source
+            && count > 0
+        {
+            numbers.begin_at(due);
+            self.has_taken = true;
+            self.settle();
         }
         count
     }
 
     /// The number of starts until `at`, inclusive, that are not taken; at most `count_max` are counted one by one.
     pub fn due_by(&self, at: Nanos, count_max: u64) -> u64 {
-        if let (StartSource::Even(numbers), None) = (&self.source, &self.lost) {
-            let due = numbers.segment.count_of_first(self.schedule.count_until(at));
-            return due.saturating_sub(numbers.segment.count_of_first(numbers.number()));
-        }
-        let (mut rest, mut count) = (self.clone(), 0);
-        while count < count_max && rest.next.is_some_and(|next| next <= at) {
+        self.count_evenly(at).map_or_else(|| self.clone().take_each(at, count_max), |(count, _)| count)
+    }
+
+    /// The same by arithmetic, and the number of all starts until then, whosever they are; `None` where each start has
+    /// to be looked at.
+    fn count_evenly(&self, at: Nanos) -> Option<(u64, u64)> {
+        let (StartSource::Even(numbers), None) = (&self.source, &self.lost) else { return None };
+        let due = self.schedule.count_until(at);
+        let due_here = numbers.segment.count_of_first(due);
+        Some((due_here.saturating_sub(numbers.segment.count_of_first(numbers.number())), due))
+    }
+
+    /// Takes the starts until `at`, inclusive, one by one, at most `count_max`; returns their number.
+    fn take_each(&mut self, at: Nanos, count_max: u64) -> u64 {
+        let mut count = 0;
+        while count < count_max && self.next.is_some_and(|next| next <= at) {
             count += 1;
-            rest.advance();
+            self.advance();
         }
         count
     }
