@@ -5,6 +5,7 @@ use std::sync::Arc;
 use engine::{HoldOptions, HoldUpdate, Holding, StopHandle};
 use figures::{Held, HeldInput, HeldInterval};
 use host::{Settings, Situation};
+use pacing::Nanos;
 use plan::{Hold, PlanError};
 use report::{IntervalTable, Json, Language, Screen};
 use serde_json::Value;
@@ -115,11 +116,13 @@ impl Session {
         let mut progress = Progress::for_hold(&screen, is_shown, &self.plan, self.options.address);
         let result = Holding::start(self.plan.clone(), self.options.clone(), &stop).and_then(|mut holding| {
             let (control, mut losses) = (holding.control(), Losses::default());
+            let mut until = Nanos::ZERO;
             self.to.watching.hold_started(&self.plan, self.options.address, &control);
             while let Some(HoldUpdate::Interval(interval)) = holding.wait() {
                 let interval = &*self.exporting.held(HeldInterval::of(&interval));
                 json.hold_interval(interval);
-                losses.report(&control, (&self.to.watching, interval.to), report::lost_holder, language);
+                until = until.max(interval.to);
+                losses.report(&control, (&self.to.watching, until), report::lost_holder, language);
                 self.to.watching.held(interval);
                 if is_shown && !interval.is_update && self.to.wrote == Wrote::All {
                     self.to.wrote = output::write_stdout(&table.next(interval), language);
@@ -128,6 +131,8 @@ impl Session {
                     stop.abort();
                 }
             }
+            // Those that were lost after the last interval.
+            losses.report(&control, (&self.to.watching, until), report::lost_holder, language);
             holding.finish()
         });
         progress.end();

@@ -421,6 +421,7 @@ fn observed(
             RunUpdate::Remote(_) => {}
         }
     }
+    live.ended();
     running.finish()
 }
 

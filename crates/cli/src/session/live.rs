@@ -8,6 +8,7 @@ use engine::{Control, StopHandle};
 use export::ExportError;
 use figures::{Changed, Interval, Note, Run, Watch};
 use metrics::{Snapshot, Threshold};
+use pacing::Nanos;
 use pacing::change::Change;
 use plan::Plan;
 use report::{About, HdrLog, IntervalTable, Json, Language, Screen, Showing};
@@ -182,10 +183,7 @@ impl<'a> Live<'a> {
         }
         self.show(interval);
         self.to.watching.interval(reported, interval, self.plan, self.thresholds);
-        if let Some(control) = &self.control {
-            let shown = (&self.to.watching, interval.to);
-            self.losses.report(control, shown, report::lost_worker, self.view.language);
-        }
+        self.report_losses(interval.to);
         let kernel = machine::kernel(self.watch.wants(interval), self.address);
         for note in self.watch.interval(interval, &kernel) {
             output::note(&format!("onrush: {}", report::note_so_far(&note, self.view.language)));
@@ -207,6 +205,18 @@ impl<'a> Live<'a> {
             ControlFlow::Continue(())
         } else {
             ControlFlow::Break(())
+        }
+    }
+
+    /// Reports the losses that came after the last interval.
+    pub(crate) fn ended(&mut self) {
+        self.report_losses(self.shown_to.into());
+    }
+
+    /// Reports workers that were lost by this instant.
+    fn report_losses(&mut self, at: Nanos) {
+        if let Some(control) = &self.control {
+            self.losses.report(control, (&self.to.watching, at), report::lost_worker, self.view.language);
         }
     }
 

@@ -164,7 +164,11 @@ struct Bereft {
 impl Bereft {
     /// Waits until the target has had some of the load, and sends the signal to the second worker.
     fn start(signal: &str, words: &[&str], came: impl Fn() -> u64) -> Self {
-        let words = [&["--output", "json", "--workers", "3", "--interval", "100ms", "--web"], words].concat();
+        Self::with_interval("100ms", signal, words, came)
+    }
+
+    fn with_interval(interval: &str, signal: &str, words: &[&str], came: impl Fn() -> u64) -> Self {
+        let words = [&["--output", "json", "--workers", "3", "--interval", interval, "--web"], words].concat();
         let (paged, lines) = Paged::with_lines(&mut onrush(&words));
         wait_for("the load begins", || came() > 100);
         let workers = children(&paged.child);
@@ -400,6 +404,31 @@ fn connections_of_one_that_is_killed(server: &Served) {
     assert!(verdict.contains("1 of 3 workers was lost"), "{verdict}");
     let open = || stats(server)["long_connections"]["open"].as_u64().unwrap_or_default();
     wait_for("none is left", || open() == 0 && workers.iter().all(|pid| !is_there(*pid)));
+}
+
+/// A loss after the last interval is reported too, of a load and of held connections, once.
+#[test]
+fn a_loss_near_the_end_is_reported() {
+    // No interval is over before its end.
+    let server = Served::start();
+    let words = ["--rate", "1200", "-z", "1h", &server.url("/delay/1")];
+    let bereft = Bereft::with_interval("1h", "-KILL", &words, || served(&server, "/delay"));
+    bereft.end();
+    assert_eq!(bereft.over().1, 1, "it is told once");
+
+    let folder = Folder::new("workers-late-loss");
+    let (file, relay) = (folder.path("held.json"), Relay::start(server.url.trim_start_matches("http://"), 29));
+    let url = format!("ws://{}/", relay.address);
+    let words = ["hold", "--workers", "3", "-c", "30", "--hold", "300ms", "--connect-timeout", "2m", "--json", &file];
+    let words = [&words[..], &["--interval", "1h", &url]].concat();
+    let child = ChildGuard::start(onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()));
+    wait_for("all but one are open", || stats(&server)["long_connections"]["open"] == 29);
+    kill(children(&child.0)[2], "-KILL");
+    relay.release();
+    let done = child.output();
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(said.matches("onrush: worker worker-3 was lost").count(), 1, "{said}");
+    assert_eq!(done.status.code(), Some(1), "{said}");
 }
 
 /// The user decides what happens to the share of a lost worker.

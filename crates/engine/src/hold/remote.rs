@@ -95,6 +95,7 @@ impl HoldReporter {
 
     /// The hold is over; nothing more is reported.
     pub fn over(&self, workers_summary: WorkersSummary) {
+        self.workers(workers_summary.workers.clone());
         self.notify(Report::Workers(Box::new(workers_summary)));
     }
 

@@ -180,6 +180,7 @@ impl RunReporter {
 
     /// The run is over; nothing more is reported.
     pub fn over(&self, workers_summary: WorkersSummary) {
+        self.workers(workers_summary.workers.clone());
         self.notify(0, RemotePartEvent::Over(Box::new(workers_summary)));
     }
 
