@@ -18,7 +18,7 @@ pub use news::{Batch, News, Row};
 pub(crate) use stamp::{Stamp, Stamped};
 
 /// The protocol version: leader and workers must have the same.
-pub const PROTOCOL: u32 = 10;
+pub const PROTOCOL: u32 = 11;
 /// The most members of a run: each has at least one slot, and some come back.
 pub const MEMBERS_MAX: usize = 16_384;
 /// The most slot grants of one run.

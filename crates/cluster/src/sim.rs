@@ -33,6 +33,10 @@ pub(crate) enum Bug {
     LateBurst,
     /// A worker that is cut off goes on.
     GoesOn,
+    /// An answer to a hello of a later incarnation extends the lease of an older one's parts, too.
+    SharedLease,
+    /// A part reports starts that are due after its lease as its own.
+    RowsPassTheLease,
     /// Workers receive a state before it is written.
     Unconfirmed,
     /// Reports are forgotten before any other leader could know of them.
@@ -104,6 +108,11 @@ fn setting_of(seed: u64) -> Setup {
         };
         happens.push((at, what));
     }
+    if seed % 8 == 5 {
+        let worker = (seed / 8) as usize % workers;
+        let at = millis(6_000 + seed * 37 % 20_000);
+        happens.push((at, Happens::StallParts(worker, millis(300 + seed * 73 % 14_000))));
+    }
     let is_bad = below(2) == 0;
     let fault = MessageFault {
         delay: millis(below(3) * below(40)),
@@ -126,6 +135,7 @@ fn setting_of(seed: u64) -> Setup {
         is_distant: seed % 2 == 1,
         bus_benchmark: if seed % 4 < 2 { 0 } else { BUS_BENCHMARK_OF_MANY },
         keeps_every: if seed.is_multiple_of(3) { Nanos::ZERO } else { millis(500 + 700 * (seed % 11)) },
+        drain: millis(seed % 4 * 1_300),
         entries_max: None,
     }
 }
@@ -196,6 +206,7 @@ fn calm(workers: usize, happens: Vec<(Nanos, Happens)>) -> Setup {
         is_distant: true,
         bus_benchmark: 0,
         keeps_every: millis(2_000),
+        drain: Nanos::ZERO,
         entries_max: None,
     }
 }
@@ -260,6 +271,37 @@ fn a_worker_that_is_killed_after_a_stall_leaves_no_start_out() {
             let seen = checked(calm(3, happens)).unwrap_or_else(|found| panic!("{stall} {after}: {found}"));
             assert!(seen.unaccounted > 0, "{stall} {after}");
         }
+    }
+}
+
+/// Threads that stand still until their worker has another lease, with another incarnation, start nothing: others have
+/// made what they owned.
+#[test]
+fn threads_that_wake_in_a_later_incarnation_start_nothing() {
+    for stall in [6_000, 8_500, 11_000] {
+        let cut = (millis(8_000), Happens::CutWorker(1, millis(8_000)));
+        let happens = vec![cut, (millis(8_500), Happens::StallParts(1, millis(stall)))];
+        checked(calm(3, happens)).unwrap_or_else(|found| panic!("{stall}: {found}"));
+    }
+}
+
+/// Worlds with a worker that has lost its lease, and is killed while it drains.
+fn killed_while_draining() -> impl Iterator<Item = Setup> {
+    [10, 500, 1_200, 2_400, 3_900].into_iter().flat_map(|after| {
+        let (cut, stall) = (Happens::CutWorker(1, millis(7_000)), Happens::StallWorker(1, millis(7_000)));
+        [cut, stall].map(|what| {
+            let happens = vec![(millis(8_250), what), (millis(15_250 + after), Happens::KillWorker(1))];
+            Setup { drain: millis(4_000), ..calm(3, happens) }
+        })
+    })
+}
+
+/// It reports meanwhile: what was due after the lease is not its own, and what was due before and not made is
+/// unaccounted for.
+#[test]
+fn a_worker_that_is_killed_while_it_drains_leaves_no_start_out() {
+    for setting in killed_while_draining() {
+        checked(setting).unwrap_or_else(|found| panic!("{found}"));
     }
 }
 
@@ -392,6 +434,16 @@ fn what_was_not_written_is_caught() {
 #[test]
 fn what_is_forgotten_too_early_is_caught() {
     is_caught(Bug::ForgetsEarly);
+}
+
+#[test]
+fn a_lease_of_two_incarnations_is_caught() {
+    is_caught(Bug::SharedLease);
+}
+
+#[test]
+fn rows_that_pass_the_lease_are_caught() {
+    is_caught_in(Bug::RowsPassTheLease, killed_while_draining());
 }
 
 #[test]

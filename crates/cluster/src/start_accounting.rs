@@ -24,13 +24,15 @@ struct OwnedPart {
     behind: u64,
     /// The part ended by itself at this instant; it did not own later starts.
     until: Option<Nanos>,
+    /// Starts before that that it left.
+    left: u64,
     /// No report says that the part began.
     is_unheard: bool,
 }
 
 impl OwnedPart {
     fn new(slot_grant: u16, slots: Vec<u16>, from: Nanos, is_unheard: bool) -> Self {
-        Self { slot_grant, slots, from, reported_until: from, behind: 0, until: None, is_unheard }
+        Self { slot_grant, slots, from, reported_until: from, behind: 0, until: None, left: 0, is_unheard }
     }
 
     /// Starts that were due by its last report, and are in none. A part that has ended reported what it took up.
@@ -110,9 +112,9 @@ impl Ledger {
                     (owned.reported_until, owned.behind) = (row.reported_until, row.behind);
                 }
             }
-            News::Ended { part, until, .. } => {
+            News::Ended { part, until, left, .. } => {
                 if let Some(owned) = self.parts.get_mut(&PartId { member, part: *part }) {
-                    owned.until = Some(*until);
+                    (owned.until, owned.left) = (Some(*until), *left);
                 }
             }
             News::Gave { slot_grant, at } => drop(self.gave.insert((member, *slot_grant), *at)),
@@ -171,6 +173,7 @@ impl Ledger {
             late_change_delta += (reported + untold) as i64 - count(planned, due) as i64;
         }
         let (undelivered, stalled) = (count(&nobody, due), common(&nobody));
+        let undelivered = self.parts.values().map(|owned| owned.left).fold(undelivered, u64::saturating_add);
         Balance { undelivered, unaccounted, late_change_delta, changed_late, stalled }
     }
 

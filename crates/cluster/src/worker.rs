@@ -11,6 +11,7 @@ mod act;
 mod clock;
 mod incarnations;
 mod kept;
+mod leases;
 mod outbox;
 mod ready;
 mod state;
@@ -26,6 +27,7 @@ use crate::pace::Pace;
 use crate::protocol::{Ask, Hello, Lease, News, Refusal, Reply, RunIntent, Stamp, Stamped, State};
 pub use act::{Act, PartOf};
 use clock::{Offset, Probes};
+pub(crate) use leases::PartLease;
 use outbox::{Outbox, Sender};
 
 /// The time after which an unanswered hello is repeated.

@@ -16,7 +16,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use driver::Clock;
-use engine::{Control, HoldEnding, HoldOptions, Lease, Partition, RunError, RunOptions, StopHandle};
+use engine::{Control, HoldEnding, HoldOptions, Partition, RunError, RunOptions, StopHandle};
 use feed::Feed;
 use pacing::change::Change;
 use pacing::{Nanos, RevokedSlots, Segment};
@@ -25,7 +25,7 @@ use plan::{Hold, Plan};
 use crate::bus::{Bus, BusEvent, Inbox};
 use crate::journal::Journals;
 use crate::protocol::{BarrierRelease, Hello, News, Refusal};
-use crate::worker::{Act, PartOf, Worker};
+use crate::worker::{Act, PartLease, PartOf, Worker};
 use held::HoldWorker;
 use issue_log::IssueLog;
 use journal::{JournalHeader, Keeper};
@@ -180,7 +180,7 @@ pub struct WorkerRuntime<'a> {
     place: &'a Arc<dyn WorkerEnvironment>,
     setting: WorkerIdentity,
     clock: Clock,
-    lease: Lease,
+    lease: PartLease,
     inputs: Receiver<Input>,
     sender: Sender<Input>,
     runs: HashMap<u64, ActiveRun>,
@@ -210,7 +210,7 @@ impl<'a> WorkerRuntime<'a> {
             place,
             setting,
             clock,
-            lease: Lease::until(Nanos::ZERO),
+            lease: PartLease::default(),
             inputs,
             sender,
             runs: HashMap::new(),
@@ -371,18 +371,7 @@ impl<'a> WorkerRuntime<'a> {
                     }
                 }
                 Act::LetGo { run, met } => self.let_go(run, met),
-                Act::Stop { run_incarnation } => {
-                    let own = self.parts.iter().filter(|part| (part.of.run, part.of.incarnation) == run_incarnation);
-                    let mut had_any = false;
-                    for part in own {
-                        part.stop.stop();
-                        had_any = true;
-                    }
-                    if had_any && run_incarnation.1 != self.worker.incarnation() && self.stopping_since.is_none() {
-                        self.place.report(&WorkerEvent::GivenUp);
-                    }
-                    self.check_completion(run_incarnation, now);
-                }
+                Act::Stop { run_incarnation } => self.stop(run_incarnation, now),
                 Act::Abort { run } => {
                     let own: Vec<&RunningPart> = self.parts.iter().filter(|part| part.of.run == run).collect();
                     own.iter().for_each(|part| part.stop.abort());
@@ -447,7 +436,7 @@ impl<'a> WorkerRuntime<'a> {
             segment: segment.clone(),
             from,
             begins: Some((self.clock, started)),
-            lease: self.lease.clone(),
+            lease: self.lease.of_part(),
             lost,
             changes: run.map(|run| run.changes.clone()).unwrap_or_default(),
             worker: self.worker.number().map_or(1, |number| u32::from(number) + 1),
@@ -463,6 +452,23 @@ impl<'a> WorkerRuntime<'a> {
             started,
             post: self.post(of),
         }
+    }
+
+    /// Ends an incarnation: its parts finish what is in flight.
+    fn stop(&mut self, run_incarnation: (u64, u32), now: Nanos) {
+        let is_older = run_incarnation.1 != self.worker.incarnation();
+        if is_older {
+            self.lease.pass_on(self.clock.now());
+        }
+        let mut had_any = false;
+        for part in self.parts.iter().filter(|part| (part.of.run, part.of.incarnation) == run_incarnation) {
+            part.stop.stop();
+            had_any = true;
+        }
+        if had_any && is_older && self.stopping_since.is_none() {
+            self.place.report(&WorkerEvent::GivenUp);
+        }
+        self.check_completion(run_incarnation, now);
     }
 
     fn end(&mut self, of: PartOf, now: Nanos) {

@@ -138,6 +138,10 @@ impl Sums for Held {
     fn add_gauges(sum: &mut HeldNow, more: &HeldNow) {
         sum.add(*more);
     }
+
+    fn end_gauges(gauges: &mut HeldNow) {
+        *gauges = HeldNow::default();
+    }
 }
 
 /// Memory that connections use.

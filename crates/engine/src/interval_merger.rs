@@ -50,6 +50,9 @@ pub(crate) trait Sums: Clone {
     /// Adds the gauges of another shard.
     fn add_gauges(sum: &mut Self::Gauges, more: &Self::Gauges);
 
+    /// Leaves of the gauges of a shard what holds when it is over, too.
+    fn end_gauges(gauges: &mut Self::Gauges);
+
     /// Takes the gauges of `now`.
     fn take_gauges(&mut self, now: &Self) {
         self.set_gauges(&now.gauges());
@@ -405,7 +408,7 @@ impl<S: Sums> IntervalMerger<S> {
         }
         // A shard that is over has no users in later intervals.
         for source in self.sources.iter_mut().filter(|source| source.reported.is_none()) {
-            source.gauges.clone_from(&none);
+            S::end_gauges(&mut source.gauges);
         }
         sum
     }

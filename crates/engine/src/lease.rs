@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use pacing::Nanos;
 
 /// Until when a partition of a load may start something, on the clock of the run. The coordinator extends it again and
-/// again; a partition that receives no extension starts nothing more. All partitions of a worker share one.
+/// again; a partition that receives no extension starts nothing more. All partitions of an incarnation of a worker
+/// share one.
 #[derive(Clone, Debug)]
 pub struct Lease(Arc<AtomicU64>);
 
@@ -26,6 +27,11 @@ impl Lease {
     /// Extends it to then, unless a later instant was named before.
     pub fn extend(&self, until: Nanos) {
         self.0.fetch_max(until.0, Ordering::Relaxed);
+    }
+
+    /// Ends it at this instant, unless it ends before.
+    pub fn cut(&self, at: Nanos) {
+        self.0.fetch_min(at.0, Ordering::Relaxed);
     }
 
     /// The current end of the lease.

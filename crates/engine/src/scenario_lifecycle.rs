@@ -144,10 +144,10 @@ impl ScenarioLifecycle {
         }
     }
 
-    /// Checks whether the plan is over, or half of it.
-    pub(crate) fn check_end(&mut self, now: Nanos, stop_level: u8, lease: Nanos) {
-        // The lease is over: what was due since then is made by others.
-        let stop_level = if now >= lease { stop_level.max(StopLevel::STOP) } else { stop_level };
+    /// Checks whether the plan is over, or half of it. `lost_at`: the lease is over, and what is due from this instant
+    /// on was not taken up: it is for others.
+    pub(crate) fn check_end(&mut self, now: Nanos, stop_level: u8, lost_at: Option<Nanos>) {
+        let stop_level = if lost_at.is_some() { stop_level.max(StopLevel::STOP) } else { stop_level };
         if now >= self.halfway_at {
             self.backlog.halfway = self.runtime.backlog();
             self.halfway_at = Nanos::NEVER;
@@ -164,7 +164,8 @@ impl ScenarioLifecycle {
         if self.end_at == Nanos::NEVER && (now >= self.stop_at || stop_level >= StopLevel::STOP) {
             if self.stopped_at == Nanos::NEVER {
                 let ended_at = self.runtime.end_of_starts().unwrap_or(Nanos::NEVER);
-                self.stopped_at = self.stop_at.min(spent_at.unwrap_or(now)).min(now).min(ended_at).min(lease);
+                let lost_at = lost_at.unwrap_or(Nanos::NEVER);
+                self.stopped_at = self.stop_at.min(spent_at.unwrap_or(now)).min(now).min(ended_at).min(lost_at);
                 self.came_to_end = now >= self.stop_at;
                 self.backlog.at_end = self.runtime.backlog();
             }
@@ -175,8 +176,11 @@ impl ScenarioLifecycle {
                 self.end_at += self.times.stop_within;
             }
             // As a plan's, the time of a budget is over before what is intended at its end.
-            let is_spent = spent_at.is_some_and(|at| at <= self.stopped_at) || lease <= self.stopped_at;
+            let is_spent = spent_at.into_iter().chain(lost_at).any(|at| at <= self.stopped_at);
             self.base = Some(self.runtime.stop_starting(Nanos(self.stopped_at.0.saturating_sub(u64::from(is_spent)))));
+            if lost_at.is_some() {
+                self.runtime.leave_rest();
+            }
         }
     }
 
@@ -250,6 +254,8 @@ impl ScenarioLifecycle {
             seen.gauges.connections_open = self.runtime.connections_open();
             seen.gauges.behind = due_until.map_or(0, |end| self.runtime.behind(end));
             self.runtime.record_ages(now, &mut seen.gauges.in_flight);
+        } else {
+            seen.gauges.behind = due_until.map_or(0, |end| self.runtime.left(end));
         }
         self.complete(seen);
     }
@@ -267,9 +273,10 @@ impl ScenarioLifecycle {
         seen.gauges.users = users.max(before);
     }
 
-    /// The last snapshot, and the outcome.
-    pub(crate) fn finish(&mut self, at: Nanos) -> (Box<Snapshot>, ScenarioOutcome) {
+    /// The last snapshot, and the outcome. `due_until`: what it left of the starts before that is behind.
+    pub(crate) fn finish(&mut self, at: Nanos, due_until: Option<Nanos>) -> (Box<Snapshot>, ScenarioOutcome) {
         let mut seen = std::mem::take(&mut self.runtime.unreported);
+        seen.gauges.behind = due_until.map_or(0, |end| self.runtime.left(end));
         let users = self.runtime.users_at_work();
         self.complete(&mut seen);
         seen.gauges.users = seen.gauges.users.max(users);

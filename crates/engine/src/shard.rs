@@ -256,10 +256,10 @@ impl<D: Driver> Shard<D> {
         }
         self.measure_lag(now);
         let lease = self.publisher.channels.changes.lease_end();
-        // For a shard that was stalled meanwhile: what it had not started by then is not started late.
-        let lease = if now >= lease { lease.min(turned_at) } else { lease };
+        // It took up what was due by the turn before, and nothing of what came due since: that is not started late.
+        let lost_at = (now >= lease).then_some(turned_at + Nanos(1));
         for lifecycle in self.lifecycles.iter_mut().filter(|lifecycle| !lifecycle.is_over()) {
-            lifecycle.check_end(now, StopLevel::level(control_word), lease);
+            lifecycle.check_end(now, StopLevel::level(control_word), lost_at);
         }
         true
     }

@@ -78,7 +78,7 @@ impl Account {
                     self.reporter.seen(place, (row.first, row.number), row.upto, all);
                 }
             }
-            News::Ended { part, until, end } => {
+            News::Ended { part, until, end, .. } => {
                 if let (Some(place), Some(end)) = (place_of(part), end_of_bytes(&end)) {
                     seen.threads = seen.threads.max(end.shards.len());
                     seen.cpu = CpuTime::plus(seen.cpu, end.cpu);

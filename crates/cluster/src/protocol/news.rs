@@ -129,6 +129,8 @@ pub enum News {
         /// All its results up to then are reported; it did not own later starts. Counted from the beginning of the
         /// measured load.
         until: Nanos,
+        /// Starts that were due before then, and that it left: its lease was over.
+        left: u64,
         /// How it ended, for the leader.
         end: Vec<u8>,
     },
@@ -186,10 +188,10 @@ impl News {
                 return false;
             }
             Self::Row(Row { reported_until, behind, .. }) => [*reported_until, Nanos(*behind)],
+            Self::Ended { until, left, .. } => [*until, Nanos(*left)],
             Self::Gathered { at, .. }
             | Self::Arrived { at, .. }
             | Self::Held { since: at, .. }
-            | Self::Ended { until: at, .. }
             | Self::Gave { at, .. }
             | Self::Follows { at, .. } => [*at, Nanos::ZERO],
             Self::Withdrawn { .. }
@@ -249,5 +251,12 @@ impl Row {
     /// The row of these two that reports later starts.
     pub(crate) fn latest<'a>(&'a self, other: &'a Self) -> &'a Self {
         if other.reported_until < self.reported_until { self } else { other }
+    }
+
+    /// The row of a part that owns nothing that is due from this instant on.
+    pub(crate) fn owned_until(self, at: Nanos) -> Self {
+        #[cfg(test)]
+        let at = if crate::sim::fault_injected(crate::sim::Bug::RowsPassTheLease) { Nanos::NEVER } else { at };
+        Self { reported_until: self.reported_until.min(at), ..self }
     }
 }

@@ -29,6 +29,13 @@ impl World {
                 let node = worker(*place);
                 self.stall(node, *span);
             }
+            Happens::StallParts(place, span) => {
+                let node = &mut self.nodes[worker(*place)];
+                if let Who::Worker(_, model, _) = &mut node.who {
+                    model.stall(now + node.offset + *span);
+                    node.stalls.push((now, now + *span));
+                }
+            }
             Happens::CutWorker(place, span) => {
                 let node = worker(*place);
                 self.cut(node, *span);

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use engine::Lease;
 use pacing::change::{Change, LoadProfile, Timeline};
 use pacing::open::{Schedule, Spacing, Starts};
 use pacing::{Nanos, RevokedSlots, Segment};
 
 use crate::protocol::{News, Row};
 use crate::sim::{Bug, fault_injected};
-use crate::worker::{Act, PartOf};
+use crate::worker::{Act, PartLease, PartOf};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -45,20 +46,34 @@ struct RunningPart {
     /// Starts in no row.
     unreported: u64,
     reported_upto: u64,
+    lease: Lease,
+    /// The last time that it had a turn.
+    turned_at: Option<Nanos>,
+    is_to_stop: bool,
     stops_at: Nanos,
+    /// It has no lease any more: what is due from `stops_at` on is left.
+    leaves_rest: bool,
+    /// When what is in flight has ended.
+    drained_at: Nanos,
     is_over: bool,
 }
 
 impl RunningPart {
-    /// Reports the rows up to this one.
-    fn report_until(&mut self, upto: u64, news: &mut Vec<(PartOf, News)>) {
+    /// Starts before this instant that it has not made.
+    fn due_before(&self, at: Nanos) -> u64 {
+        if at == Nanos::ZERO { 0 } else { self.starts.due_by(at - Nanos(1), u64::MAX) }
+    }
+
+    /// Reports the rows up to this one, whose end is not later than `now`.
+    fn report_until(&mut self, upto: u64, now: Nanos, news: &mut Vec<(PartOf, News)>) {
+        let owned_until = self.lease.end().since(self.started);
         for number in self.reported_upto + 1..=upto {
-            let reported_until = Nanos(number * SECOND).min(if self.is_over { self.stops_at } else { Nanos::NEVER });
+            let reported_until = Nanos(number * SECOND).min(now);
             let seen = vec![std::mem::take(&mut self.unreported).to_le_bytes().to_vec()];
-            let last = Nanos(reported_until.0.saturating_sub(1));
-            let behind = if self.is_over { 0 } else { self.starts.due_by(last, u64::MAX) };
+            let stops_at = if self.leaves_rest { Nanos::NEVER } else { self.stops_at };
+            let behind = self.due_before(reported_until.min(owned_until).min(stops_at));
             let row = Row { part: self.of.part, number, first: number, upto: number, reported_until, behind, seen };
-            news.push((self.of, News::Row(row)));
+            news.push((self.of, News::Row(row.owned_until(owned_until))));
         }
         self.reported_upto = self.reported_upto.max(upto);
     }
@@ -77,14 +92,25 @@ pub(super) struct Model {
     spacing: Spacing,
     parts: Vec<RunningPart>,
     losses: Vec<Loss>,
-    lease: Nanos,
+    lease: PartLease,
+    /// Its parts have no turn until then.
+    stalled_until: Nanos,
+    /// How long a part waits for what is in flight.
+    drain: Nanos,
 }
 
 impl Model {
-    pub(super) fn new(schedule: Arc<Schedule>, spacing: Spacing) -> Self {
+    pub(super) fn new(schedule: Arc<Schedule>, spacing: Spacing, drain: Nanos) -> Self {
         let end = schedule.end();
         let timeline = Timeline::new(LoadProfile::Rate(schedule), Some(end));
-        Self { planned: timeline.clone(), timeline, spacing, parts: Vec::new(), losses: Vec::new(), lease: Nanos::ZERO }
+        let planned = timeline.clone();
+        let (lease, stalled_until) = (PartLease::default(), Nanos::ZERO);
+        Self { planned, timeline, spacing, parts: Vec::new(), losses: Vec::new(), lease, stalled_until, drain }
+    }
+
+    /// Its parts stand still until then.
+    pub(super) fn stall(&mut self, until: Nanos) {
+        self.stalled_until = self.stalled_until.max(until);
     }
 
     fn schedule(&self) -> Arc<Schedule> {
@@ -115,7 +141,12 @@ impl Model {
                     has_begun: false,
                     unreported: 0,
                     reported_upto: begins.0 / SECOND,
+                    lease: self.lease.of_part(),
+                    turned_at: None,
+                    is_to_stop: false,
                     stops_at: self.timeline.end().unwrap_or(Nanos::NEVER),
+                    leaves_rest: false,
+                    drained_at: Nanos::NEVER,
                     is_over: false,
                 });
             }
@@ -129,15 +160,12 @@ impl Model {
                     part.starts.lose(part.lost.clone());
                 }
             }
-            Act::Lease(until) => self.lease = *until,
+            Act::Lease(until) => self.lease.extend(*until),
+            // The threads of its parts do the rest, when they have their turn.
             Act::Stop { run_incarnation } => {
-                // It may have begun nothing after its lease, which is over.
-                let lease = self.lease;
-                for part in self.parts.iter_mut().filter(|part| (part.of.run, part.of.incarnation) == *run_incarnation)
-                {
-                    let until = now.min(lease).since(part.started);
-                    part.stops_at = part.stops_at.min(until.max(part.from.unwrap_or_default()));
-                }
+                self.lease.pass_on(now);
+                let is_of = |part: &&mut RunningPart| (part.of.run, part.of.incarnation) == *run_incarnation;
+                self.parts.iter_mut().filter(is_of).for_each(|part| part.is_to_stop = true);
             }
             Act::Abort { run } => {
                 for part in self.parts.iter_mut().filter(|part| part.of.run == *run) {
@@ -172,7 +200,9 @@ impl Model {
     /// Does what is due; returns the reports, and the incarnations that are done.
     pub(super) fn turn(&mut self, worker: usize, now: Nanos, made: &mut Vec<Made>) -> Turned {
         let (mut news, mut done) = (Vec::new(), Vec::new());
-        let lease = if fault_injected(Bug::GoesOn) { Nanos::NEVER } else { self.lease };
+        if now < self.stalled_until {
+            return (news, done);
+        }
         for part in self.parts.iter_mut().filter(|part| !part.is_over) {
             let run_now = now.since(part.started);
             if now < part.started || run_now < part.from.unwrap_or_default() {
@@ -185,21 +215,32 @@ impl Model {
                     News::Began { part: part.of.part, slot_grant: part.slot_grant, slots, from: part.from, late };
                 news.push((part.of, began));
             }
-            // A shard checks its lease before it does anything.
-            if now >= lease {
-                part.stops_at = part.stops_at.min(lease.since(part.started).max(part.from.unwrap_or_default()));
+            // As in a shard, a row is written before what has come due meanwhile is taken up, and the lease is checked
+            // before that, too.
+            part.report_until(run_now.0 / SECOND, run_now, &mut news);
+            let turned_at = part.turned_at.replace(run_now).map_or(part.from.unwrap_or_default(), |at| at + Nanos(1));
+            if part.drained_at == Nanos::NEVER {
+                if now >= part.lease.end() && !fault_injected(Bug::GoesOn) {
+                    (part.stops_at, part.leaves_rest) = (part.stops_at.min(turned_at), true);
+                } else if part.is_to_stop {
+                    part.stops_at = part.stops_at.min(run_now);
+                }
             }
-            // As in a shard, a row is written before what has come due meanwhile is taken up.
-            part.report_until(run_now.min(part.stops_at).0 / SECOND, &mut news);
             while let Some(at) = part.starts.peek().filter(|at| *at <= run_now && *at < part.stops_at) {
                 part.starts.next();
                 part.unreported += 1;
                 made.push(Made { intended: at, late: run_now.since(at), worker });
             }
-            if run_now >= part.stops_at {
+            if run_now >= part.stops_at && part.drained_at == Nanos::NEVER {
+                part.drained_at = run_now + self.drain;
+            }
+            if run_now >= part.drained_at {
                 part.is_over = true;
-                part.report_until(part.stops_at.0 / SECOND + 1, &mut news);
-                news.push((part.of, News::Ended { part: part.of.part, until: part.stops_at, end: Vec::new() }));
+                part.report_until(run_now.0 / SECOND + 1, run_now, &mut news);
+                let owned_until = part.lease.end().since(part.started);
+                let left = if part.leaves_rest { part.due_before(owned_until) } else { 0 };
+                let until = if left > 0 { owned_until } else { part.stops_at };
+                news.push((part.of, News::Ended { part: part.of.part, until, left, end: Vec::new() }));
             }
         }
         let run_incarnations: std::collections::BTreeSet<(u64, u32)> =
@@ -217,11 +258,15 @@ impl Model {
     /// The next due instant, on the clock of the worker.
     pub(super) fn wake_at(&self) -> Nanos {
         let of = |part: &RunningPart| {
-            let next = part.starts.peek().unwrap_or(Nanos::NEVER).min(part.stops_at);
+            let next = if part.drained_at < Nanos::NEVER {
+                part.drained_at
+            } else {
+                part.starts.peek().unwrap_or(Nanos::NEVER).min(part.stops_at)
+            };
             let second = Nanos((part.reported_upto + 1) * SECOND);
             let begins = if part.has_begun { Nanos::NEVER } else { part.from.unwrap_or_default() };
             Nanos(part.started.0.saturating_add(next.min(second).min(begins).0))
         };
-        self.parts.iter().filter(|part| !part.is_over).map(of).min().unwrap_or(Nanos::NEVER)
+        self.parts.iter().filter(|part| !part.is_over).map(of).min().unwrap_or(Nanos::NEVER).max(self.stalled_until)
     }
 }

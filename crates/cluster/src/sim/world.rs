@@ -38,6 +38,8 @@ pub(super) struct MessageFault {
 pub(super) enum Happens {
     KillWorker(usize),
     StallWorker(usize, Nanos),
+    /// The threads of the parts stand still, and the one that speaks to the bus does not.
+    StallParts(usize, Nanos),
     CutWorker(usize, Nanos),
     KillLeader,
     CutLeader(Nanos),
@@ -68,6 +70,8 @@ pub(super) struct Setup {
     pub(super) bus_benchmark: usize,
     /// The interval at which received reports are merged; zero: never.
     pub(super) keeps_every: Nanos,
+    /// How long what is in flight takes when nothing more starts.
+    pub(super) drain: Nanos,
     /// The most worker reports that the bus keeps.
     pub(super) entries_max: Option<usize>,
 }
@@ -283,7 +287,7 @@ impl World {
         let hello = Hello::new(id, format!("worker-{id}"), "1".to_owned(), 1);
         let mut worker = Worker::new(hello, false, self.now + offset);
         worker.keep_all();
-        let model = Model::new(self.schedule.clone(), self.spacing);
+        let model = Model::new(self.schedule.clone(), self.spacing, self.setting.drain);
         let subjects = worker.subjects();
         self.add(Who::Worker(Box::new(worker), Box::new(model), Box::default()), offset, subjects);
         if self.setting.is_distant {

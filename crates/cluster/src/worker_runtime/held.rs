@@ -78,6 +78,6 @@ impl HoldWorker {
             stopped_opening: result.stopped_opening,
             lacked_certificate: result.lacked_certificate,
         };
-        Ok(News::Ended { part, until: result.wall, end: hold_end_to_bytes(&end) })
+        Ok(News::Ended { part, until: result.wall, left: 0, end: hold_end_to_bytes(&end) })
     }
 }

@@ -55,7 +55,8 @@ impl PartWorker {
                     backlog.hold(&mut seen, &span);
                     let behind = seen.iter().map(|one| one.gauges.behind).sum();
                     let (seen, lengths) = (snapshots_to_bytes(&seen), (self.plan.interval.into(), self.pieces));
-                    self.post.report(News::Row(Row { behind, ..span.row(part, lengths, seen) }));
+                    let row = Row { behind, ..span.row(part, lengths, seen) };
+                    self.post.report(News::Row(row.owned_until(self.part.lease.end().since(measured))));
                 }
                 RunUpdate::Remote(news) => self.post.report(match news {
                     PartMessage::Gathered(scenario, at) => {
@@ -81,9 +82,13 @@ impl PartWorker {
             self.post.report(News::Row(span.row(part, (self.plan.interval.into(), self.pieces), seen)));
         }
         let result = running.finish()?;
-        let until = result.ends.iter().map(|end| end.stopped_at).max().unwrap_or_default();
+        // The threads stop one after the other. Without a lease, each says what it left of the time of the lease.
+        let lease = self.part.lease.end();
+        let left = if self.clock.now() < lease { 0 } else { result.total.gauges.behind };
+        let stopped = result.ends.iter().map(|end| end.stopped_at).max().unwrap_or_default();
+        let until = if left == 0 { stopped } else { lease.since(measured) };
         let until = until.max(from.unwrap_or_default());
-        Ok(News::Ended { part, until, end: end_to_bytes(&end_of(result, part == 0)) })
+        Ok(News::Ended { part, until, left, end: end_to_bytes(&end_of(result, part == 0)) })
     }
 }
 

@@ -103,6 +103,12 @@ impl Sums for Totals {
         let numbers = sum.as_flattened_mut().iter_mut().zip(more.as_flattened());
         numbers.for_each(|(sum, more)| *sum += more);
     }
+
+    fn end_gauges(gauges: &mut Gauges) {
+        for [users, connections_open, _] in gauges {
+            (*users, *connections_open) = (0, 0);
+        }
+    }
 }
 
 /// How long the loads of all scenarios were paused at the same time, between two instants.

@@ -22,6 +22,8 @@ struct Crewed {
     total: Snapshot,
     /// Users at the end of each interval.
     users: Vec<(Nanos, u64)>,
+    /// The starts by the end of each interval, and those behind.
+    rows: Vec<(Nanos, u64, u64)>,
 }
 
 struct World {
@@ -69,7 +71,7 @@ impl World {
                 hosts.push(driver.host());
                 driver
             });
-        self.runs.push(Crewed { run, hosts, segment, total: Snapshot::default(), users: Vec::new() });
+        self.runs.push(Crewed { run, hosts, segment, total: Snapshot::default(), users: Vec::new(), rows: Vec::new() });
     }
 
     /// Goes on until an instant of the load, or to the end.
@@ -84,9 +86,10 @@ impl World {
             let whose = |one: &Crewed| one.hosts.iter().position(|host| *host == next);
             let found = self.runs.iter_mut().find_map(|one| whose(one).map(|shard| (one, shard)));
             let (one, shard) = found.expect("somebody's host");
-            let (total, users) = (&mut one.total, &mut one.users);
+            let (total, users, rows) = (&mut one.total, &mut one.users, &mut one.rows);
             let is_on = one.run.step(shard, |reported| {
                 total.merge(reported.added);
+                rows.push((reported.to, total.counts.started(), reported.seen.gauges.behind));
                 users.push((reported.to, reported.seen.gauges.users));
                 ControlFlow::Continue(())
             });
@@ -232,6 +235,40 @@ fn a_part_without_a_lease_starts_nothing() {
             } else {
                 assert!((7 * 150..=7 * 201).contains(&counts.started()), "{}", counts.started());
             }
+        }
+    }
+}
+
+/// What a part says after its lease, also of what came due in a stall: all that was due before is started or behind.
+#[test]
+fn a_part_that_has_no_lease_says_what_it_leaves() {
+    let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let text = |text: &str| Some(text.to_owned());
+    // What is in flight lasts for long, or is over at once.
+    for path in ["delay/3000", "delay/1"] {
+        for (threads, frozen) in [(1, 1), (2, 2), (3, 1), (3, 0)] {
+            let plan = plan(Flags {
+                url: text(&format!("http://10.0.0.1/{path}")),
+                rate: text("1000"),
+                duration: text("8s"),
+                connections: text("3000"),
+                ..Flags::default()
+            });
+            let mut world = World::new(plan, threads, 7);
+            world.begin_with(own(0), None, Lease::until(world.begins + millis(1_000)));
+            for host in &world.runs[0].hosts[..frozen] {
+                world.network.freeze(*host, world.begins + millis(700), world.begins + millis(1_400));
+            }
+            world.advance(None);
+            let due = (0..1_000).filter(|start| start % 4_096 % 3 == 0).count() as u64;
+            let Crewed { run, rows, .. } = world.runs.remove(0);
+            let all = run.finish(|_| ControlFlow::Continue(())).expect("a simulated driver works").total;
+            assert_eq!(all.counts.started() + all.gauges.behind, due, "{path} {threads}: {rows:?}");
+            let later: Vec<_> = rows.iter().filter(|(to, ..)| *to >= millis(1_500)).collect();
+            assert!(path == "delay/1" || later.len() > 20, "{rows:?}");
+            assert!(later.iter().all(|(_, started, behind)| started + behind == due), "{path} {threads}: {rows:?}");
+            let last = rows.last().expect("a row");
+            assert_eq!((last.1 + last.2, last.2 > 0), (due, frozen > 0), "{path} {threads}: {rows:?}");
         }
     }
 }

@@ -79,6 +79,6 @@ impl IdlePart {
             used_up: Vec::new(),
             met: Vec::new(),
         };
-        News::Ended { part: self.of.part, until, end: end_to_bytes(&end) }
+        News::Ended { part: self.of.part, until, left: 0, end: end_to_bytes(&end) }
     }
 }

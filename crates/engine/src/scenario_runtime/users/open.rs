@@ -53,6 +53,8 @@ pub(crate) struct Open {
     counts_due: bool,
     /// Nothing that is intended later starts.
     last: Nanos,
+    /// Its lease is over: what is intended later is left to others, and not cancelled.
+    leaves_rest: bool,
     /// Start of the warm-up; the next field is the start of the measured load.
     started: Nanos,
     measured_from: Nanos,
@@ -84,6 +86,7 @@ impl Open {
             lost: None,
             counts_due,
             last: Nanos::NEVER,
+            leaves_rest: false,
             started,
             measured_from: started + all.warmup,
             is_paused: false,

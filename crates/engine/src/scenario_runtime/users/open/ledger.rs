@@ -20,8 +20,11 @@ impl Open {
     fn behind(&self, end: Nanos) -> u64 {
         let carried = self.queue.partition_point(|start| start.intended < self.measured_from);
         let uncounted = if self.counts_due { 0 } else { (self.queue.len() - carried) as u64 };
-        let until = Nanos(end.0.saturating_sub(1)).min(self.last);
-        if until < self.measured_from || self.peek().is_none_or(|next| next > until) {
+        let last = if self.leaves_rest { Nanos::NEVER } else { self.last };
+        let until = Nanos(end.0.saturating_sub(1)).min(last);
+        if until < self.measured_from
+            || self.work.starts.peek().is_none_or(|next| next > until.since(self.measured_from))
+        {
             return uncounted;
         }
         // It stood still, or has more to do than it can.
@@ -66,5 +69,17 @@ impl ScenarioRuntime {
     /// Starts of the measured load that were due before `end` and are in no count.
     pub(crate) fn behind(&self, end: Nanos) -> u64 {
         self.users.open.as_ref().map_or(0, |open| open.behind(end))
+    }
+
+    /// The starts of a part that has no lease any more and is over: those before `end` that it left.
+    pub(crate) fn left(&self, end: Nanos) -> u64 {
+        self.users.open.as_ref().filter(|open| open.leaves_rest).map_or(0, |open| open.behind(end))
+    }
+
+    /// The lease is over: starts from then on are left to others.
+    pub(crate) fn leave_rest(&mut self) {
+        if let Some(open) = &mut self.users.open {
+            open.leaves_rest = true;
+        }
     }
 }
