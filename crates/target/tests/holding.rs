@@ -176,7 +176,7 @@ fn a_load_goes_on_beside(server: &Server, kind: Kind) {
 }
 
 fn what_is_reported_is_what_it_came_to(server: &Server, kind: Kind) {
-    let mut holding = start(server, "ws", "400ms", kind);
+    let mut holding = start(server, "ws", "2s", kind);
     let (mut rows, mut reported, mut last, mut open) = (0, 0, Nanos::ZERO, 0);
     claims::as_one(|| {
         while let Some(HoldUpdate::Interval(interval)) = holding.wait() {

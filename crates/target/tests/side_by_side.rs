@@ -48,7 +48,7 @@ fn plan(server: &Server) -> Plan {
             ..flags(format!("grpc://{at}/hello.Greeter/SayHello"))
         },
         Flags { connections: text(3), requests: text(300), data: text("hello"), ..flags(format!("ws://{at}/echo")) },
-        Flags { connections: text(2), duration: text("300ms"), ..flags(format!("http://{at}/delay/5")) },
+        Flags { connections: text(2), duration: text("1s"), ..flags(format!("http://{at}/delay/5")) },
     ];
     let described = Schema::from_files(&target::descriptors()).expect("the target describes itself");
     let mut plans = all.map(|flags| flags.plan_with(Some(&described)).expect("a good plan")).into_iter();

@@ -113,7 +113,7 @@ fn time_ends_any_load_and_nothing_is_planned_behind_it() {
     let seen = load(&["--budget", "time=500ms", "--warmup", "300ms", "-q", "1000", "-z", "1h", &url]);
     let started = seen["requests"]["started"].as_u64().expect("a count");
     assert_eq!(started, 200, "{seen:#}");
-    let seen = load(&["--budget", "time=300ms", "-c", "3", "-z", "1h", &url]);
+    let seen = load(&["--budget", "time=1s", "-c", "3", "-z", "1h", &url]);
     assert_eq!((&seen["budget"]["ended_by"], &seen["stopped"]), (&"time".into(), &false.into()));
     // A shorter load was not ended by it.
     let seen = load(&["--budget", "time=1h,requests=1M,bytes=1TiB", "-c", "3", "-n", "30", &url]);

@@ -169,7 +169,7 @@ fn redirects_are_requests_of_their_own() {
     }
     // The end of the time does not abort a chain of redirects.
     let url = served.url("/redirect/2");
-    let ended = output(&["--output", "json", "-c", "20", "-z", "100ms", "-L", "--expect-status", "200", &url]);
+    let ended = output(&["--output", "json", "-c", "20", "-z", "1s", "-L", "--expect-status", "200", &url]);
     let report = crate::report(&ended);
     assert_eq!((ended.status.code(), report["requests"]["failed"].as_u64()), (Some(0), Some(0)), "{report:#}");
     let status = |name: &str| report["statuses"][name].as_u64().unwrap_or(0);

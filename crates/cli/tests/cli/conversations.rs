@@ -65,14 +65,14 @@ fn every_end_of_a_load_is_said() {
     let node = Node::start(&json!({}));
     let ends: [&[&str]; 10] = [
         &["-n", "200", "-c", "8"],
-        &["-z", "200ms", "-c", "8"],
-        &["-z", "200ms", "-c", "8", "--threads", "3"],
+        &["-z", "1s", "-c", "8"],
+        &["-z", "1s", "-c", "8", "--threads", "3"],
         &["-q", "400/s", "-z", "200ms", "-c", "8"],
         &["-n", "8", "-c", "8", "--ws-type", "ping"],
         &["-n", "80", "-c", "8", "--no-response"],
-        &["--user-stages", "8:50ms,2:50ms,2:100ms"],
+        &["--user-stages", "8:500ms,2:50ms,2:450ms"],
         &["-n", "40", "-c", "8", "--no-keepalive"],
-        &["-z", "200ms", "--warmup", "100ms", "-c", "8"],
+        &["-z", "1s", "--warmup", "100ms", "-c", "8"],
         &["-n", "1", "-c", "1"],
     ];
     on_both(|driver| {

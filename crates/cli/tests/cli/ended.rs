@@ -21,15 +21,24 @@ fn in_terminal(words: &[&str]) -> Command {
     command
 }
 
-/// Runs until the table has a row, then sends signals, each after the last one was reported.
-fn signalled(mut command: Command, signals: &[&str]) -> (String, Output) {
+/// Runs until the table has such a row, then sends signals, each after the last one was reported.
+fn signalled(mut command: Command, signals: &[&str], has_begun: fn(&str) -> bool) -> (String, Output) {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
-    let begun = lines.find(|line| line.as_ref().is_ok_and(|line| line.contains("0.")));
+    let begun = lines.find(|line| line.as_ref().is_ok_and(|line| has_begun(line)));
     assert!(begun.is_some(), "{command:?}");
     signals.iter().for_each(|name| signal(&child, name));
     let page: Vec<String> = lines.map(|line| line.expect("UTF-8")).collect();
     (page.join("\n"), child.wait_with_output().expect("it ends"))
+}
+
+fn has_time(row: &str) -> bool {
+    row.contains("0.")
+}
+
+/// A row has the time and then the open connections.
+fn all_are_open(row: &str) -> bool {
+    row.split('│').nth(1).is_some_and(|open| open.trim() == "5")
 }
 
 fn json(path: &str) -> Value {
@@ -58,7 +67,7 @@ fn a_terminal_that_goes_away_loses_nothing() {
         (vec!["run", &plan], vec!["-HUP"]),
     ] {
         let all = [&words[..], &["--interval", "100ms", "--json", &file]].concat();
-        let (page, ended) = signalled(in_terminal(&all), &signals);
+        let (page, ended) = signalled(in_terminal(&all), &signals, has_time);
         assert_eq!(ended.status.code(), Some(130), "{words:?}: {ended:?}");
         assert!(page.contains("stopped before the end of the plan"), "{words:?}: {page}");
         let seen = json(&file);
@@ -68,7 +77,7 @@ fn a_terminal_that_goes_away_loses_nothing() {
         std::fs::remove_file(&file).expect("it is there");
     }
     let words = ["hold", "-c", "5", "--hold", "1h", "--every", "100ms", "--interval", "100ms", "--json", &file, &ws];
-    let (page, ended) = signalled(in_terminal(&words), &["-HUP"]);
+    let (page, ended) = signalled(in_terminal(&words), &["-HUP"], all_are_open);
     assert_eq!(ended.status.code(), Some(130), "{ended:?}");
     assert!(page.contains("stopped before the end of the plan"), "{page}");
     let held = json(&file);
@@ -99,7 +108,7 @@ fn nohup_outlives_the_terminal() {
         ["-q", "50", "-n", "60", "--max-lateness", "60s", "--interval", "100ms", &served.url("/")].map(str::to_owned);
     let mut command = Command::new("nohup");
     command.arg(own.get_program()).args(words).env("LANG", "C.UTF-8").stdin(Stdio::null());
-    let (page, ended) = signalled(command, &["-HUP", "-HUP"]);
+    let (page, ended) = signalled(command, &["-HUP", "-HUP"], has_time);
     assert_eq!(ended.status.code(), Some(0), "{ended:?} {page}");
     assert!(page.contains("60 started = 60 succeeded"), "{page}");
 }

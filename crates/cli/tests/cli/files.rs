@@ -77,7 +77,7 @@ fn a_host_that_refuses_ends_no_run_that_has_others() {
 #[test]
 fn users_that_never_get_ready_do_nothing_that_counts() {
     let (served, folder) = (Served::start(), Folder::new("files-ready"));
-    let rest = "scenarios:\n  one:\n    load: {users: 2, for: 200ms}\n    on_start: [{get: /status/500}]\n    steps: [{get: /bytes/1}]\n    on_stop: [{get: /bytes/2}]\n";
+    let rest = "scenarios:\n  one:\n    load: {users: 2, for: 1s}\n    on_start: [{get: /status/500}]\n    steps: [{get: /bytes/1}]\n    on_stop: [{get: /bytes/2}]\n";
     let plan = folder.plan("ready", &served, rest);
     let done = output(&["run", &plan, "-o", "json"]);
     assert_eq!(done.status.code(), Some(1), "{done:?}");

@@ -200,7 +200,7 @@ impl Store {
         let length = list.len() as i64;
         let from_end = |index: i64| if index < 0 { index.saturating_add(length) } else { index };
         let (first, last) = (from_end(first).max(0), from_end(last).min(length - 1));
-        let count = usize::try_from(last - first + 1).unwrap_or(0);
+        let count = usize::try_from(last.saturating_sub(first).saturating_add(1)).unwrap_or(0);
         out.array(count);
         list.iter().skip(first as usize).take(count).for_each(|item| out.bulk(item));
     }

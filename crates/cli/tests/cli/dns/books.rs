@@ -66,7 +66,7 @@ fn loads_by_rate_threads_and_time_are_counted_by_the_server() {
             &["--rate", "3000", "-n", "600"][..],
             &["-n", "600", "--threads", "2", "-c", "7"],
             &["-n", "300", "-c", "7", "--no-keepalive"],
-            &["-z", "200ms", "-c", "5", "--grace", "1h"],
+            &["-z", "1s", "-c", "5", "--grace", "1h"],
             &["-z", "200ms", "-c", "5", "--rate", "1000", "--grace", "1h"],
         ]
         .into_iter()

@@ -142,7 +142,7 @@ fn loads_by_rate_and_time_and_workers_are_in_the_accounts() {
     let mut all = 0;
     for (at, more) in [
         &["--rate", "2000", "-n", "400"][..],
-        &["-z", "200ms", "-c", "5"],
+        &["-z", "1s", "-c", "5"],
         &["-n", "400", "-c", "9", "--workers", "3"],
         &["-n", "200", "-c", "6", "--no-keepalive"],
         &["-n", "200", "-c", "6", "--threads", "2"],

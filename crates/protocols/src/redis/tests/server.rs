@@ -46,6 +46,9 @@ fn commands_of_lists_and_hashes() {
     check_served(&lines, ":3 *3 $1 a $1 b $1 c *1 $1 b *0 *0 ");
     let far = format!("LRANGE l {} {}", i64::MIN, i64::MAX);
     check_served(&["LPUSH l a", &far], ":1 *1 $1 a ");
+    for (first, last) in [(i64::MAX, i64::MIN), (32_767, i64::MIN + 1), (i64::MAX, i64::MAX), (i64::MIN, i64::MIN)] {
+        check_served(&["LPUSH l a", &format!("LRANGE l {first} {last}")], ":1 *0 ");
+    }
     check_served(&["HSET h f 1 g 2", "HSET h f 3", "HGETALL h", "HGETALL no"], ":2 :0 *4 $1 f $1 3 $1 g $1 2 *0 ");
     let wrong = "-WRONGTYPE Operation against a key holding the wrong kind of value ";
     let lines =
