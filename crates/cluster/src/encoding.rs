@@ -228,7 +228,14 @@ pub fn end_of_bytes(bytes: &[u8]) -> Option<PartEnd> {
     let part = |number: u8| BudgetPart::ALL.get(usize::from(number)).copied();
     let scene = |(stopped_at, backlog, spent, (width, each), first_times): WireScenario| {
         let (spent, slices) = (spent.and_then(part), slices_of(width, each)?);
-        Some(WireScenarioOutcome { stopped_at, backlog, spent, slices, first_times: times_of_bytes(&first_times)? })
+        Some(WireScenarioOutcome {
+            stopped_at,
+            left: 0,
+            backlog,
+            spent,
+            slices,
+            first_times: times_of_bytes(&first_times)?,
+        })
     };
     let met =
         |(name, [users, full, by_time, short]): (String, [u64; 4])| BarrierStats { name, users, full, by_time, short };

@@ -305,6 +305,21 @@ fn a_worker_that_is_killed_while_it_drains_leaves_no_start_out() {
     }
 }
 
+/// A change that a worker learns of only in its next incarnation changes nothing of what its parts of the one before
+/// owned, while they drain.
+#[test]
+fn a_change_is_not_for_parts_that_drain() {
+    for (change, killed) in [(9_000, None), (9_000, Some(18_000)), (12_000, None), (12_000, Some(18_000))] {
+        let mut happens = vec![
+            (millis(8_000), Happens::CutWorker(1, millis(6_000))),
+            (millis(change), Happens::Change(to_rate(900))),
+        ];
+        happens.extend(killed.map(|at| (millis(at), Happens::KillWorker(1))));
+        let setting = Setup { drain: millis(4_000), ..calm(3, happens) };
+        checked(setting).unwrap_or_else(|found| panic!("{change} {killed:?}: {found}"));
+    }
+}
+
 /// A worker that was stalled or cut off comes back with another incarnation: its missed starts are not made late.
 #[test]
 fn a_worker_that_comes_back_begins_anew() {

@@ -85,7 +85,7 @@ struct SlotUsage {
 /// The outcome of all starts that were due.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
-    /// Starts that were due while their slots had no owner.
+    /// Starts that were due while their slots had no owner, or one that stopped before it came to them.
     pub undelivered: u64,
     /// Starts whose owner has not reported what came of them.
     pub unaccounted: u64,

@@ -154,6 +154,8 @@ struct RunningPart {
     stop: StopHandle,
     control: Option<Control>,
     ending: Option<HoldEnding>,
+    /// It is of an older incarnation: later changes of the load are not its own.
+    leaves: bool,
     thread: Option<JoinHandle<()>>,
     is_over: bool,
 }
@@ -409,7 +411,16 @@ impl<'a> WorkerRuntime<'a> {
                 None
             }
         };
-        self.parts.push(RunningPart { of, slot_grant, stop, control: None, ending: None, thread, is_over: false });
+        self.parts.push(RunningPart {
+            of,
+            slot_grant,
+            stop,
+            control: None,
+            ending: None,
+            leaves: false,
+            thread,
+            is_over: false,
+        });
     }
 
     fn post(&self, of: PartOf) -> PartReporter {
@@ -452,23 +463,6 @@ impl<'a> WorkerRuntime<'a> {
             started,
             post: self.post(of),
         }
-    }
-
-    /// Ends an incarnation: its parts finish what is in flight.
-    fn stop(&mut self, run_incarnation: (u64, u32), now: Nanos) {
-        let is_older = run_incarnation.1 != self.worker.incarnation();
-        if is_older {
-            self.lease.pass_on(self.clock.now());
-        }
-        let mut had_any = false;
-        for part in self.parts.iter().filter(|part| (part.of.run, part.of.incarnation) == run_incarnation) {
-            part.stop.stop();
-            had_any = true;
-        }
-        if had_any && is_older && self.stopping_since.is_none() {
-            self.place.report(&WorkerEvent::GivenUp);
-        }
-        self.check_completion(run_incarnation, now);
     }
 
     fn end(&mut self, of: PartOf, now: Nanos) {

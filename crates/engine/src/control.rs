@@ -34,16 +34,18 @@ impl StopLevel {
     pub(crate) const RUN: u8 = 0;
     /// Start nothing more; wait for the exchanges in flight.
     pub(crate) const STOP: u8 = 1;
+    /// The same for a part whose owner leaves: what it does not start by the end of its lease is left to others.
+    pub(crate) const LEAVE: u8 = 2;
     /// End at once.
-    pub(crate) const ABORT: u8 = 2;
+    pub(crate) const ABORT: u8 = 3;
 
     /// One more change, in the word.
     const CHANGE: u64 = 1 << 8;
 
     pub(crate) fn raise(&self, stop_level: u8) {
         let raised = |word: u64| Some(Self::changes(word) | u64::from(stop_level.max(Self::level(word))));
-        // The closure always returns a value.
-        let _ = self.word.fetch_update(Ordering::Relaxed, Ordering::Relaxed, raised);
+        // The closure always returns a value. A shard that sees the level also sees the lease that was cut before.
+        let _ = self.word.fetch_update(Ordering::Release, Ordering::Relaxed, raised);
     }
 
     pub(crate) fn get(&self) -> u8 {
@@ -52,7 +54,7 @@ impl StopLevel {
 
     /// The stop level and the count of changes, in one word.
     pub(crate) fn load_word(&self) -> u64 {
-        self.word.load(Ordering::Relaxed)
+        self.word.load(Ordering::Acquire)
     }
 
     /// The stop level in a word.
@@ -96,7 +98,7 @@ impl StopHandle {
     pub fn wanted(&self) -> Intent {
         match self.stop_level.get() {
             StopLevel::RUN => Intent::Run,
-            StopLevel::STOP => Intent::Stop,
+            StopLevel::STOP | StopLevel::LEAVE => Intent::Stop,
             _ => Intent::Abort,
         }
     }
@@ -104,6 +106,11 @@ impl StopHandle {
     /// Starts nothing more and waits for what is in flight, for at most the plan's grace.
     pub fn stop(&self) {
         self.raise(StopLevel::STOP);
+    }
+
+    /// The same for a part whose lease was cut: what it does not start by then is left to others.
+    pub fn leave(&self) {
+        self.raise(StopLevel::LEAVE);
     }
 
     /// The same for the load itself, for this reason; the first one counts.

@@ -51,6 +51,9 @@ pub(crate) enum RemotePartEvent {
 pub struct WireScenarioOutcome {
     /// From the beginning of the measured load to the instant from which it started nothing any more.
     pub stopped_at: Nanos,
+    /// Starts that were due by the end of its lease, and were left. It is in no encoded outcome: what ends a part has it
+    /// beside them.
+    pub left: u64,
     /// Backlog halfway and at the end: started and not ended. Only for a plan that came to its end.
     pub backlog: Option<(u64, u64)>,
     /// The budget part that ended the run.
@@ -133,7 +136,7 @@ pub struct WorkerResult {
 /// Accounting of the starts of open loads: planned + otherwise = started + undelivered + unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StartAccounting {
-    /// Starts that were due while their slots had no owner.
+    /// Starts that were due while their slots had no owner, or one that stopped before it came to them.
     pub undelivered: u64,
     /// Starts that were due at a worker that has not reported what happened to them.
     pub unaccounted: u64,

@@ -58,6 +58,8 @@ pub(crate) struct ScenarioLifecycle {
 pub(crate) struct ScenarioOutcome {
     pub(crate) scenario: usize,
     pub(crate) stopped_at: Nanos,
+    /// Starts that were due by the end of its lease, and were left.
+    pub(crate) left: u64,
     /// Backlog: started and not ended. Only for a plan that came to its end.
     pub(crate) backlog: Option<Backlog>,
     /// The budget part that ended the run.
@@ -144,10 +146,10 @@ impl ScenarioLifecycle {
         }
     }
 
-    /// Checks whether the plan is over, or half of it. `lost_at`: the lease is over, and what is due from this instant
-    /// on was not taken up: it is for others.
-    pub(crate) fn check_end(&mut self, now: Nanos, stop_level: u8, lost_at: Option<Nanos>) {
-        let stop_level = if lost_at.is_some() { stop_level.max(StopLevel::STOP) } else { stop_level };
+    /// Checks whether the plan is over, or half of it. `left`: what is due from the first instant on is left to others,
+    /// and the lease ends at the second.
+    pub(crate) fn check_end(&mut self, now: Nanos, stop_level: u8, left: Option<(Nanos, Nanos)>) {
+        let stop_level = if left.is_some() { stop_level.max(StopLevel::STOP) } else { stop_level };
         if now >= self.halfway_at {
             self.backlog.halfway = self.runtime.backlog();
             self.halfway_at = Nanos::NEVER;
@@ -164,8 +166,8 @@ impl ScenarioLifecycle {
         if self.end_at == Nanos::NEVER && (now >= self.stop_at || stop_level >= StopLevel::STOP) {
             if self.stopped_at == Nanos::NEVER {
                 let ended_at = self.runtime.end_of_starts().unwrap_or(Nanos::NEVER);
-                let lost_at = lost_at.unwrap_or(Nanos::NEVER);
-                self.stopped_at = self.stop_at.min(spent_at.unwrap_or(now)).min(now).min(ended_at).min(lost_at);
+                let own_until = left.map_or(Nanos::NEVER, |(own_until, _)| own_until);
+                self.stopped_at = self.stop_at.min(spent_at.unwrap_or(now)).min(now).min(ended_at).min(own_until);
                 self.came_to_end = now >= self.stop_at;
                 self.backlog.at_end = self.runtime.backlog();
             }
@@ -176,11 +178,13 @@ impl ScenarioLifecycle {
                 self.end_at += self.times.stop_within;
             }
             // As a plan's, the time of a budget is over before what is intended at its end.
-            let is_spent = spent_at.into_iter().chain(lost_at).any(|at| at <= self.stopped_at);
-            self.base = Some(self.runtime.stop_starting(Nanos(self.stopped_at.0.saturating_sub(u64::from(is_spent)))));
-            if lost_at.is_some() {
-                self.runtime.leave_rest();
+            let own_until = left.map(|(own_until, _)| own_until);
+            let is_spent = spent_at.into_iter().chain(own_until).any(|at| at <= self.stopped_at);
+            let last = Nanos(self.stopped_at.0.saturating_sub(u64::from(is_spent)));
+            if let Some((_, lease)) = left {
+                self.runtime.leave_rest(last, lease);
             }
+            self.base = Some(self.runtime.stop_starting(last));
         }
     }
 
@@ -255,7 +259,7 @@ impl ScenarioLifecycle {
             seen.gauges.behind = due_until.map_or(0, |end| self.runtime.behind(end));
             self.runtime.record_ages(now, &mut seen.gauges.in_flight);
         } else {
-            seen.gauges.behind = due_until.map_or(0, |end| self.runtime.left(end));
+            seen.gauges.behind = due_until.map_or(0, |end| self.runtime.left_before(end));
         }
         self.complete(seen);
     }
@@ -273,10 +277,11 @@ impl ScenarioLifecycle {
         seen.gauges.users = users.max(before);
     }
 
-    /// The last snapshot, and the outcome. `due_until`: what it left of the starts before that is behind.
-    pub(crate) fn finish(&mut self, at: Nanos, due_until: Option<Nanos>) -> (Box<Snapshot>, ScenarioOutcome) {
+    /// The last snapshot, and the outcome.
+    pub(crate) fn finish(&mut self, at: Nanos) -> (Box<Snapshot>, ScenarioOutcome) {
         let mut seen = std::mem::take(&mut self.runtime.unreported);
-        seen.gauges.behind = due_until.map_or(0, |end| self.runtime.left(end));
+        let left = self.runtime.left_before(Nanos::NEVER);
+        seen.gauges.behind = left;
         let users = self.runtime.users_at_work();
         self.complete(&mut seen);
         seen.gauges.users = seen.gauges.users.max(users);
@@ -290,6 +295,6 @@ impl ScenarioLifecycle {
         self.runtime.finish_log();
         let spent = self.runtime.ended_by();
         let (slices, first_times) = (self.follower.take(), self.runtime.take_first_times());
-        (seen, ScenarioOutcome { scenario: self.scenario, stopped_at, backlog, spent, slices, first_times })
+        (seen, ScenarioOutcome { scenario: self.scenario, stopped_at, left, backlog, spent, slices, first_times })
     }
 }

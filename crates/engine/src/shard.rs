@@ -157,7 +157,8 @@ impl<D: Driver> Shard<D> {
             control_word: 0,
             lag_at: begins + LAG_EVERY,
             alarm: Nanos::ZERO,
-            turned_at: begins,
+            // It has taken up nothing of what is due then.
+            turned_at: Nanos(begins.0.saturating_sub(1)),
             unread_turns: 0,
             unread_since: begins,
         }
@@ -256,10 +257,12 @@ impl<D: Driver> Shard<D> {
         }
         self.measure_lag(now);
         let lease = self.publisher.channels.changes.lease_end();
-        // It took up what was due by the turn before, and nothing of what came due since: that is not started late.
-        let lost_at = (now >= lease).then_some(turned_at + Nanos(1));
+        let stop_level = StopLevel::level(control_word);
+        // It took up what was due by the turn before. Without a lease, what came due since is not started late.
+        let own_until = if now >= lease { turned_at + Nanos(1) } else { now };
+        let left = (now >= lease || stop_level == StopLevel::LEAVE).then_some((own_until, lease));
         for lifecycle in self.lifecycles.iter_mut().filter(|lifecycle| !lifecycle.is_over()) {
-            lifecycle.check_end(now, StopLevel::level(control_word), lost_at);
+            lifecycle.check_end(now, stop_level, left);
         }
         true
     }

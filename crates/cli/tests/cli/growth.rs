@@ -16,7 +16,7 @@ const BYTES_EACH: u64 = 5_000_000 / 3_600;
 const SLACK_BYTES: u64 = 512 * 1024;
 /// The same, while charts get their points, and histograms of the whole run their pages: on a busy machine, response
 /// times of each step are in more of them.
-const SLACK_BYTES_EARLY: u64 = 12 * 1024 * 1024;
+const SLACK_BYTES_EARLY: u64 = 8 * 1024 * 1024;
 
 /// Memory of a process, in bytes.
 fn held_bytes(process: u32) -> u64 {

@@ -11,6 +11,7 @@ fn scene(stretches: usize) -> WireScenarioOutcome {
     let mut first_times = Distribution::default();
     [5, 5, 9].into_iter().for_each(|ms| first_times.record(ms * 1_000_000));
     WireScenarioOutcome {
+        left: 0,
         stopped_at: Nanos(7),
         backlog: Some((3, 4)),
         spent: Some(BudgetPart::ALL[0]),

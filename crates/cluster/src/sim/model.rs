@@ -185,7 +185,9 @@ impl Model {
         if change.revision == self.timeline.revision() + 1 {
             self.timeline.change(change);
         }
-        let is_next = |part: &&mut RunningPart| !part.is_over && change.revision == part.timeline.revision() + 1;
+        let is_next = |part: &&mut RunningPart| {
+            !part.is_over && !part.is_to_stop && change.revision == part.timeline.revision() + 1
+        };
         for part in self.parts.iter_mut().filter(is_next) {
             let before = part.timeline.end().unwrap_or(Nanos::NEVER);
             part.timeline.change(change);
@@ -223,7 +225,7 @@ impl Model {
                 if now >= part.lease.end() && !fault_injected(Bug::GoesOn) {
                     (part.stops_at, part.leaves_rest) = (part.stops_at.min(turned_at), true);
                 } else if part.is_to_stop {
-                    part.stops_at = part.stops_at.min(run_now);
+                    (part.stops_at, part.leaves_rest) = (part.stops_at.min(run_now), true);
                 }
             }
             while let Some(at) = part.starts.peek().filter(|at| *at <= run_now && *at < part.stops_at) {

@@ -4,6 +4,9 @@
 use engine::Lease;
 use pacing::Nanos;
 
+/// The time in which all threads of a part have stopped, unless they stand still: others get its slots later than that.
+const STOP_WITHIN: Nanos = Nanos::from_millis(100);
+
 /// The lease of the parts of the current incarnation.
 pub(crate) struct PartLease(Lease);
 
@@ -28,15 +31,15 @@ impl PartLease {
         self.0.end()
     }
 
-    /// The parts that have it belong to an older incarnation: they own nothing that is due after `at`. Those that come
-    /// have another.
-    pub(crate) fn pass_on(&mut self, at: Nanos) {
+    /// The parts that have it belong to an older incarnation, and are to stop now: soon they own nothing. Those that
+    /// come have another.
+    pub(crate) fn pass_on(&mut self, now: Nanos) {
         #[cfg(test)]
         if crate::sim::fault_injected(crate::sim::Bug::SharedLease) {
             return;
         }
         let end = self.0.end();
-        self.0.cut(at);
+        self.0.cut(now + STOP_WITHIN);
         self.0 = Lease::until(end);
     }
 }

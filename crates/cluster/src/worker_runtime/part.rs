@@ -82,11 +82,10 @@ impl PartWorker {
             self.post.report(News::Row(span.row(part, (self.plan.interval.into(), self.pieces), seen)));
         }
         let result = running.finish()?;
-        // The threads stop one after the other. Without a lease, each says what it left of the time of the lease.
-        let lease = self.part.lease.end();
-        let left = if self.clock.now() < lease { 0 } else { result.total.gauges.behind };
+        // Its threads stop one after the other; each says what it left of the time of the lease.
+        let left = result.ends.iter().map(|end| end.left).fold(0, u64::saturating_add);
         let stopped = result.ends.iter().map(|end| end.stopped_at).max().unwrap_or_default();
-        let until = if left == 0 { stopped } else { lease.since(measured) };
+        let until = if left == 0 { stopped } else { self.part.lease.end().since(measured) };
         let until = until.max(from.unwrap_or_default());
         Ok(News::Ended { part, until, left, end: end_to_bytes(&end_of(result, part == 0)) })
     }

@@ -4,7 +4,7 @@ use engine::{Control, HoldEnding};
 use pacing::Nanos;
 use pacing::change::Change;
 
-use super::{RunningPart, WorkerRuntime};
+use super::{RunningPart, WorkerEvent, WorkerRuntime};
 use crate::protocol::BarrierRelease;
 use crate::worker::PartOf;
 
@@ -48,11 +48,32 @@ impl WorkerRuntime<'_> {
         }
     }
 
+    /// Ends an incarnation: its parts finish what is in flight.
+    pub(super) fn stop(&mut self, run_incarnation: (u64, u32), now: Nanos) {
+        let is_older = run_incarnation.1 != self.worker.incarnation();
+        if is_older {
+            self.lease.pass_on(self.clock.now());
+        }
+        let mut had_any = false;
+        for part in self.parts.iter_mut().filter(|part| (part.of.run, part.of.incarnation) == run_incarnation) {
+            if is_older {
+                part.stop.leave()
+            } else {
+                part.stop.stop()
+            }
+            (part.leaves, had_any) = (is_older, true);
+        }
+        if had_any && is_older && self.stopping_since.is_none() {
+            self.place.report(&WorkerEvent::GivenUp);
+        }
+        self.check_completion(run_incarnation, now);
+    }
+
     pub(super) fn change(&mut self, change: &Change) {
         for run in self.runs.values_mut() {
             run.changes.push(change.clone());
         }
-        for control in self.parts.iter().filter_map(|part| part.control.as_ref()) {
+        for control in self.parts.iter().filter(|part| !part.leaves).filter_map(|part| part.control.as_ref()) {
             control.follow(change.clone());
         }
     }
@@ -69,8 +90,10 @@ impl WorkerRuntime<'_> {
     pub(super) fn steer(&mut self, of: PartOf, control: Control) {
         let Some(run) = self.runs.get(&of.run) else { return };
         let Some(part) = self.parts.iter_mut().find(|part| part.of == of) else { return };
-        // It takes each change once, in order.
-        run.changes.iter().for_each(|change| control.follow(change.clone()));
+        if !part.leaves {
+            // It takes each change once, in order.
+            run.changes.iter().for_each(|change| control.follow(change.clone()));
+        }
         for (run_incarnation, later, slots, at) in &run.lost {
             if *run_incarnation == (of.run, of.incarnation) && *later > part.slot_grant {
                 control.lose(slots.iter().copied(), *at);

@@ -67,5 +67,5 @@ pub(super) fn ends(finished: &Finished) -> Vec<WireScenarioOutcome> {
 fn reported_of(end: &ScenarioEnds) -> WireScenarioOutcome {
     let backlog = end.backlog.map(|backlog| (backlog.halfway, backlog.at_end));
     let (slices, first_times) = (end.slices.clone(), end.first_times.clone());
-    WireScenarioOutcome { stopped_at: end.stopped_at, backlog, spent: end.spent, slices, first_times }
+    WireScenarioOutcome { stopped_at: end.stopped_at, left: end.left, backlog, spent: end.spent, slices, first_times }
 }

@@ -140,6 +140,7 @@ impl Merger {
         for end in ends {
             let all = &mut self.ends[end.scenario];
             all.add(end.stopped_at.since(started), end.backlog, end.spent);
+            all.left = all.left.saturating_add(end.left);
             all.slices.add(&end.slices);
             all.first_times.merge(&end.first_times);
         }

@@ -37,18 +37,15 @@ impl Publisher {
             }
             Err(_) => return true,
         };
-        let due_until = self.owned_until().map(|end| end.min(times.end_of(self.index)));
+        // What is due after the lease is not its own.
+        let due_until = times.end_of(self.index).min(self.channels.changes.lease_end());
+        let due_until = self.channels.counts_behind.then_some(due_until);
         for (lifecycle, place) in lifecycles.iter_mut().zip(&mut seen) {
             lifecycle.hand_over(now, due_until, place);
         }
         self.report_spending(&mut seen);
         let report = Report::Interval { shard: self.channels.shard, upto: self.index, at: now, seen };
         self.channels.reports.send(report).is_ok()
-    }
-
-    /// What is due after the lease is not its own; `None` where nobody asks what is behind.
-    fn owned_until(&self) -> Option<Nanos> {
-        self.channels.counts_behind.then(|| self.channels.changes.lease_end())
     }
 
     /// The usage of the thread is counted from now on.
@@ -99,8 +96,7 @@ impl Publisher {
     }
 
     pub(super) fn finish(&mut self, lifecycles: &mut [ScenarioLifecycle], at: Nanos) {
-        let owned_until = self.owned_until();
-        let (mut seen, ends) = lifecycles.iter_mut().map(|lifecycle| lifecycle.finish(at, owned_until)).unzip();
+        let (mut seen, ends) = lifecycles.iter_mut().map(|lifecycle| lifecycle.finish(at)).unzip();
         self.report_spending(&mut seen);
         let _ = self.channels.reports.send(Report::Over { shard: self.channels.shard, at, ends, seen });
     }

@@ -60,17 +60,20 @@ impl World {
     }
 
     fn begin_with(&mut self, slots: impl Iterator<Item = u16>, from: Option<Nanos>, lease: Lease) {
+        self.begin_part(slots, from, lease, &StopHandle::default());
+    }
+
+    fn begin_part(&mut self, slots: impl Iterator<Item = u16>, from: Option<Nanos>, lease: Lease, stop: &StopHandle) {
         let segment = Segment::from_slots(slots).expect("some slots");
         let begins = Some((Clock::start(), self.begins));
         let part = Partition { segment: segment.clone(), from, begins, lease, ..Partition::default() };
         let (network, mut hosts) = (self.network.clone(), Vec::new());
         let data_sources = (DataSources::default(), part);
-        let run =
-            SteppedRun::start_with(&self.plan, data_sources, address(), self.threads, &StopHandle::default(), || {
-                let driver = network.add_host();
-                hosts.push(driver.host());
-                driver
-            });
+        let run = SteppedRun::start_with(&self.plan, data_sources, address(), self.threads, stop, || {
+            let driver = network.add_host();
+            hosts.push(driver.host());
+            driver
+        });
         self.runs.push(Crewed { run, hosts, segment, total: Snapshot::default(), users: Vec::new(), rows: Vec::new() });
     }
 
@@ -244,8 +247,10 @@ fn a_part_without_a_lease_starts_nothing() {
 fn a_part_that_has_no_lease_says_what_it_leaves() {
     let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
     let text = |text: &str| Some(text.to_owned());
-    // What is in flight lasts for long, or is over at once.
-    for path in ["delay/3000", "delay/1"] {
+    // What is in flight lasts for long, or is over at once; some leases end, and some stalls, in the middle of an interval.
+    for (path, lease, (from, to)) in
+        [("delay/3000", 1_000, (700, 1_400)), ("delay/1", 1_000, (700, 1_400)), ("delay/1", 808, (650, 809))]
+    {
         for (threads, frozen) in [(1, 1), (2, 2), (3, 1), (3, 0)] {
             let plan = plan(Flags {
                 url: text(&format!("http://10.0.0.1/{path}")),
@@ -255,20 +260,59 @@ fn a_part_that_has_no_lease_says_what_it_leaves() {
                 ..Flags::default()
             });
             let mut world = World::new(plan, threads, 7);
-            world.begin_with(own(0), None, Lease::until(world.begins + millis(1_000)));
+            world.begin_with(own(0), None, Lease::until(world.begins + millis(lease)));
             for host in &world.runs[0].hosts[..frozen] {
-                world.network.freeze(*host, world.begins + millis(700), world.begins + millis(1_400));
+                world.network.freeze(*host, world.begins + millis(from), world.begins + millis(to));
             }
             world.advance(None);
-            let due = (0..1_000).filter(|start| start % 4_096 % 3 == 0).count() as u64;
+            let due = (0..lease).filter(|start| start % 4_096 % 3 == 0).count() as u64;
             let Crewed { run, rows, .. } = world.runs.remove(0);
-            let all = run.finish(|_| ControlFlow::Continue(())).expect("a simulated driver works").total;
-            assert_eq!(all.counts.started() + all.gauges.behind, due, "{path} {threads}: {rows:?}");
-            let later: Vec<_> = rows.iter().filter(|(to, ..)| *to >= millis(1_500)).collect();
+            let ended = run.finish(|_| ControlFlow::Continue(())).expect("a simulated driver works");
+            let left: u64 = ended.ends.iter().map(|end| end.left).sum();
+            assert_eq!(
+                (ended.total.counts.started() + left, left > 0),
+                (due, frozen > 0),
+                "{path} {threads}: {rows:?}"
+            );
+            let later: Vec<_> = rows.iter().filter(|(at, ..)| *at >= millis(to + 100)).collect();
             assert!(path == "delay/1" || later.len() > 20, "{rows:?}");
             assert!(later.iter().all(|(_, started, behind)| started + behind == due), "{path} {threads}: {rows:?}");
-            let last = rows.last().expect("a row");
-            assert_eq!((last.1 + last.2, last.2 > 0), (due, frozen > 0), "{path} {threads}: {rows:?}");
+        }
+    }
+}
+
+/// A part that leaves says what it leaves of the rest of its lease, unless a budget has ended its starts before.
+#[test]
+fn a_part_that_leaves_says_what_it_leaves() {
+    let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let text = |text: &str| Some(text.to_owned());
+    for (path, budget, threads) in
+        [("delay/3000", None, 1), ("delay/1", None, 3), ("delay/3000", Some("requests=90"), 1)]
+    {
+        let plan = plan(Flags {
+            url: text(&format!("http://10.0.0.1/{path}")),
+            rate: text("1000"),
+            duration: text("8s"),
+            connections: text("3000"),
+            budget: budget.map(str::to_owned),
+            ..Flags::default()
+        });
+        let mut world = World::new(plan, threads, 7);
+        let (lease, stop) = (Lease::until(world.begins + millis(5_000)), StopHandle::default());
+        world.begin_part(own(0), None, lease.clone(), &stop);
+        world.advance(Some(millis(650)));
+        lease.cut(world.begins + millis(750));
+        stop.leave();
+        world.advance(None);
+        let due = (0..750).filter(|start| start % 4_096 % 3 == 0).count() as u64;
+        let ended = world.runs.remove(0).run.finish(|_| ControlFlow::Continue(())).expect("a simulated driver works");
+        let left: u64 = ended.ends.iter().map(|end| end.left).sum();
+        let started = ended.total.counts.started();
+        if budget.is_some() {
+            assert_eq!((started, left), (90, 0));
+        } else {
+            assert_eq!(started + left, due, "{path} {threads}: {left} left");
+            assert!((33..=34).contains(&left), "a tenth of a second: {left}");
         }
     }
 }

@@ -12,6 +12,8 @@ use crate::times::Backlog;
 pub(crate) struct ScenarioEnds {
     /// From the start to the instant from which it started nothing any more.
     pub(crate) stopped_at: Nanos,
+    /// Starts that were due by the end of its lease, and were left.
+    pub(crate) left: u64,
     /// Backlog: started and not ended. Only for a plan that came to its end.
     pub(crate) backlog: Option<Backlog>,
     /// The budget part that ended the run.
@@ -25,7 +27,7 @@ pub(crate) struct ScenarioEnds {
 impl Default for ScenarioEnds {
     fn default() -> Self {
         let (stopped_at, backlog, slices) = (Nanos::ZERO, Some(Backlog::default()), Slices::default());
-        Self { stopped_at, backlog, spent: None, slices, first_times: Distribution::default() }
+        Self { stopped_at, left: 0, backlog, spent: None, slices, first_times: Distribution::default() }
     }
 }
 

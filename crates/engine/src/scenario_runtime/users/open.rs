@@ -17,6 +17,7 @@ use pacing::{Nanos, RevokedSlots, Segment};
 use crate::scenario_runtime::users::programs::UserTurn;
 use crate::scenario_runtime::{OpenWork, START_BATCH, ScenarioConfig, ScenarioRuntime};
 use crate::user::LastExchange;
+use ledger::LeftStarts;
 
 /// Starts of a shard that may wait for a user; a further one is dropped at once.
 const QUEUE_MAX: usize = 1_000_000;
@@ -53,8 +54,8 @@ pub(crate) struct Open {
     counts_due: bool,
     /// Nothing that is intended later starts.
     last: Nanos,
-    /// Its lease is over: what is intended later is left to others, and not cancelled.
-    leaves_rest: bool,
+    /// What is intended later and before the end of its lease is left to others.
+    left: Option<LeftStarts>,
     /// Start of the warm-up; the next field is the start of the measured load.
     started: Nanos,
     measured_from: Nanos,
@@ -86,7 +87,7 @@ impl Open {
             lost: None,
             counts_due,
             last: Nanos::NEVER,
-            leaves_rest: false,
+            left: None,
             started,
             measured_from: started + all.warmup,
             is_paused: false,

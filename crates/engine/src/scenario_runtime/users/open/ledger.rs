@@ -14,21 +14,44 @@ const INCOMPLETE_MAX: usize = 1_000_000;
 /// starts that are late already.
 const BEHIND_MAX: u64 = 100_000;
 
+/// Starts that a part leaves to others.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LeftStarts {
+    /// The end of the lease.
+    until: Nanos,
+    count: u64,
+}
+
 impl Open {
-    /// Starts of the measured load that were due before `end` and are not counted: not taken up, or without a user
-    /// where it is their user that counts them.
+    /// Starts of the measured load that were due before `end` and are not counted: not taken up, left to others, or
+    /// without a user where it is their user that counts them.
     fn behind(&self, end: Nanos) -> u64 {
         let carried = self.queue.partition_point(|start| start.intended < self.measured_from);
         let uncounted = if self.counts_due { 0 } else { (self.queue.len() - carried) as u64 };
-        let last = if self.leaves_rest { Nanos::NEVER } else { self.last };
-        let until = Nanos(end.0.saturating_sub(1)).min(last);
-        if until < self.measured_from
-            || self.work.starts.peek().is_none_or(|next| next > until.since(self.measured_from))
-        {
-            return uncounted;
+        // Most often there is nothing: else it stood still, or has more to do than it can.
+        let has_none = self.peek().is_none_or(|next| next >= end);
+        let late = if has_none { 0 } else { self.due_before(end.min(self.last + Nanos(1)), BEHIND_MAX) };
+        uncounted + late + self.left_before(end)
+    }
+
+    /// Starts of the measured load before `end` that are not taken up; at most `count_max` are counted one by one.
+    fn due_before(&self, end: Nanos, count_max: u64) -> u64 {
+        if end <= self.measured_from {
+            return 0;
         }
-        // It stood still, or has more to do than it can.
-        uncounted + self.work.starts.due_by(until.since(self.measured_from), BEHIND_MAX)
+        self.work.starts.due_by((end - Nanos(1)).since(self.measured_from), count_max)
+    }
+
+    /// Starts before `end` that are left to others.
+    fn left_before(&self, end: Nanos) -> u64 {
+        match self.left {
+            Some(left) if end >= left.until => left.count,
+            Some(_) => {
+                let own = self.due_before(end.min(self.last + Nanos(1)), BEHIND_MAX);
+                self.due_before(end, BEHIND_MAX).saturating_sub(own)
+            }
+            None => 0,
+        }
     }
 
     /// The run is over: starts that came and found no user, and those that were due and not yet taken up, did not end.
@@ -71,15 +94,15 @@ impl ScenarioRuntime {
         self.users.open.as_ref().map_or(0, |open| open.behind(end))
     }
 
-    /// The starts of a part that has no lease any more and is over: those before `end` that it left.
-    pub(crate) fn left(&self, end: Nanos) -> u64 {
-        self.users.open.as_ref().filter(|open| open.leaves_rest).map_or(0, |open| open.behind(end))
+    /// The starts before `end` of a part that is over, or will be, that it leaves to others.
+    pub(crate) fn left_before(&self, end: Nanos) -> u64 {
+        self.users.open.as_ref().map_or(0, |open| open.left_before(end))
     }
 
-    /// The lease is over: starts from then on are left to others.
-    pub(crate) fn leave_rest(&mut self) {
-        if let Some(open) = &mut self.users.open {
-            open.leaves_rest = true;
-        }
+    /// What is intended after `last` and before the lease ends is left to others, unless it was cancelled before.
+    pub(crate) fn leave_rest(&mut self, last: Nanos, lease: Nanos) {
+        let Some(open) = self.users.open.as_mut().filter(|open| open.last == Nanos::NEVER) else { return };
+        let own = open.due_before(lease.min(last + Nanos(1)), u64::MAX);
+        open.left = Some(LeftStarts { until: lease, count: open.due_before(lease, u64::MAX).saturating_sub(own) });
     }
 }
