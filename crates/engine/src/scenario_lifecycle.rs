@@ -34,6 +34,8 @@ pub(crate) struct ScenarioLifecycle {
     give_up_at: Nanos,
     /// When starts stopped.
     stopped_at: Nanos,
+    /// The end of the lease of a part that leaves the rest of its starts: until then it says what they are.
+    left_until: Nanos,
     is_warming: bool,
     /// The middle of the plan's time.
     halfway_at: Nanos,
@@ -82,6 +84,7 @@ impl ScenarioLifecycle {
             end_at: Nanos::NEVER,
             give_up_at: Nanos::NEVER,
             stopped_at: Nanos::NEVER,
+            left_until: Nanos::ZERO,
             is_warming: times.warmup > Nanos::ZERO,
             halfway_at: times.halfway(),
             backlog: Backlog::default(),
@@ -182,7 +185,8 @@ impl ScenarioLifecycle {
             let is_spent = spent_at.into_iter().chain(own_until).any(|at| at <= self.stopped_at);
             let last = Nanos(self.stopped_at.0.saturating_sub(u64::from(is_spent)));
             if let Some((_, lease)) = left {
-                self.runtime.leave_rest(last, lease);
+                self.left_until = lease;
+                self.runtime.leave_rest(last, lease.min(spent_at.unwrap_or(Nanos::NEVER)));
             }
             self.base = Some(self.runtime.stop_starting(last));
         }
@@ -222,7 +226,8 @@ impl ScenarioLifecycle {
     #[inline]
     pub(crate) fn should_end(&self, now: Nanos, is_alarmed: bool, stop_level: u8) -> bool {
         let is_ended = now >= self.end_at && self.runtime.read_until() >= self.end_at;
-        self.runtime.is_over() || (is_alarmed && (is_ended || stop_level >= StopLevel::ABORT))
+        (now >= self.left_until && self.runtime.is_over())
+            || (is_alarmed && (is_ended || stop_level >= StopLevel::ABORT))
     }
 
     /// Ends what is in flight as incomplete; its peers are notified. True when measuring began with that.

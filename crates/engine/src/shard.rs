@@ -101,6 +101,8 @@ pub(crate) struct Shard<D: Driver> {
     /// When the clock is checked again.
     alarm: Nanos,
     turned_at: Nanos,
+    /// It has had a turn.
+    has_turned: bool,
     /// Waits since the last one that left nothing to read.
     unread_turns: u32,
     unread_since: Nanos,
@@ -159,6 +161,7 @@ impl<D: Driver> Shard<D> {
             alarm: Nanos::ZERO,
             // It has taken up nothing of what is due then.
             turned_at: Nanos(begins.0.saturating_sub(1)),
+            has_turned: false,
             unread_turns: 0,
             unread_since: begins,
         }
@@ -260,7 +263,10 @@ impl<D: Driver> Shard<D> {
         let stop_level = StopLevel::level(control_word);
         // It took up what was due by the turn before. Without a lease, what came due since is not started late.
         let own_until = if now >= lease { turned_at + Nanos(1) } else { now };
-        let left = (now >= lease || stop_level == StopLevel::LEAVE).then_some((own_until, lease));
+        // Of what it never began, it owned nothing.
+        let lease_end = if self.has_turned { lease } else { own_until };
+        self.has_turned = true;
+        let left = (now >= lease || stop_level == StopLevel::LEAVE).then_some((own_until, lease_end));
         for lifecycle in self.lifecycles.iter_mut().filter(|lifecycle| !lifecycle.is_over()) {
             lifecycle.check_end(now, stop_level, left);
         }

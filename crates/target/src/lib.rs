@@ -160,6 +160,9 @@ pub enum ServeError {
     Protocol(#[from] ProtocolError),
 }
 
+/// How often a free port is tried: it may be free for connections, and in use for datagrams.
+const FREE_PORT_TRIES: u32 = 100;
+
 /// A running server.
 pub struct Server {
     address: SocketAddr,
@@ -175,7 +178,14 @@ impl Server {
     /// The address is in use or forbidden, or the system provides no thread.
     pub fn start(options: &ServeOptions) -> Result<Self, ServeError> {
         let kind = options.driver;
-        Self::start_on(options, move |clock| ChosenDriver::new(kind, clock))
+        let mut tries = if options.listen.port() == 0 { FREE_PORT_TRIES } else { 1 };
+        loop {
+            tries -= 1;
+            match Self::start_on(options, move |clock| ChosenDriver::new(kind, clock)) {
+                Err(ServeError::Listen { reason: SocketError::AddressInUse, .. }) if tries > 0 => {}
+                other => return other,
+            }
+        }
     }
 
     fn start_on<D: Driver>(

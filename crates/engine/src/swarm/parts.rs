@@ -304,8 +304,14 @@ fn a_part_that_leaves_says_what_it_leaves() {
         lease.cut(world.begins + millis(750));
         stop.leave();
         world.advance(None);
-        let due = (0..750).filter(|start| start % 4_096 % 3 == 0).count() as u64;
-        let ended = world.runs.remove(0).run.finish(|_| ControlFlow::Continue(())).expect("a simulated driver works");
+        let due_by = |until: Nanos| (0..until.0 / 1_000_000).filter(|start| start % 4_096 % 3 == 0).count() as u64;
+        let due = due_by(millis(750));
+        let Crewed { run, rows, .. } = world.runs.remove(0);
+        if budget.is_none() {
+            let is_all = |(at, started, behind): &(Nanos, u64, u64)| started + behind == due_by(*at.min(&millis(750)));
+            assert!(rows.iter().all(is_all), "{path} {threads}: {rows:?}");
+        }
+        let ended = run.finish(|_| ControlFlow::Continue(())).expect("a simulated driver works");
         let left: u64 = ended.ends.iter().map(|end| end.left).sum();
         let started = ended.total.counts.started();
         if budget.is_some() {
@@ -314,5 +320,25 @@ fn a_part_that_leaves_says_what_it_leaves() {
             assert_eq!(started + left, due, "{path} {threads}: {left} left");
             assert!((33..=34).contains(&left), "a tenth of a second: {left}");
         }
+    }
+}
+
+/// A part that stood still from before it could begin until after its lease owned nothing.
+#[test]
+fn a_part_that_never_began_leaves_nothing() {
+    let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let text = |text: &str| Some(text.to_owned());
+    for threads in [1, 3] {
+        let url = text("http://10.0.0.1/delay/1");
+        let plan = plan(Flags { url, rate: text("1000"), duration: text("8s"), ..Flags::default() });
+        let mut world = World::new(plan, threads, 7);
+        world.begin_with(own(0), Some(millis(300)), Lease::until(world.begins + millis(500)));
+        for host in &world.runs[0].hosts {
+            world.network.freeze(*host, world.begins, world.begins + millis(800));
+        }
+        world.advance(None);
+        let ended = world.runs.remove(0).run.finish(|_| ControlFlow::Continue(())).expect("a simulated driver works");
+        let (started, end) = (ended.total.counts.started(), &ended.ends[0]);
+        assert_eq!((started, end.left, end.stopped_at), (0, 0, millis(300)), "on {threads}");
     }
 }

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use crate::datagrams::datagrams;
+use crate::hold::in_a_network;
 use crate::loads::{DRIVERS, failures, load, number, scenario};
 use crate::{ChildGuard, Folder, closed_port, onrush, output, text};
 
@@ -108,4 +109,19 @@ fn mistakes_have_their_place_in_both_languages() {
             assert!(text(&done.stderr).contains(part), "{words:?} {language}: {done:?}");
         }
     }
+}
+
+/// A port that is free for connections may be in use for datagrams: another one is taken.
+#[test]
+fn a_free_port_is_free_for_both_kinds() {
+    let run = in_a_network(
+        "sysctl -qw net.ipv4.ip_local_port_range='20000 20099'
+         for NUMBER in {1..50}; do exec {HELD}<>/dev/udp/127.0.0.1/9; done
+         for NUMBER in {1..10}; do
+           exec 3< <(exec $O serve --protocol dns --listen 127.0.0.1:0 2>&1); S=$!; read -r -u 3 LISTENS
+           echo \"$LISTENS\"; kill $S
+         done",
+    );
+    let said = text(&run.stdout);
+    assert_eq!(said.lines().filter(|line| line.starts_with("listening on dns://127.0.0.1:20")).count(), 10, "{said}");
 }

@@ -102,6 +102,10 @@ impl ScenarioRuntime {
     /// What is intended after `last` and before the lease ends is left to others, unless it was cancelled before.
     pub(crate) fn leave_rest(&mut self, last: Nanos, lease: Nanos) {
         let Some(open) = self.users.open.as_mut().filter(|open| open.last == Nanos::NEVER) else { return };
+        // Without an end of the lease nothing is left.
+        if lease == Nanos::NEVER {
+            return;
+        }
         let own = open.due_before(lease.min(last + Nanos(1)), u64::MAX);
         open.left = Some(LeftStarts { until: lease, count: open.due_before(lease, u64::MAX).saturating_sub(own) });
     }
