@@ -100,7 +100,9 @@ fn closed_port() -> u16 {
     loop {
         let number = std::process::id().wrapping_mul(61) + NEXT.fetch_add(1, Ordering::Relaxed);
         let port = 10_000 + (number % 20_000) as u16;
-        if std::net::TcpListener::bind(("127.0.0.1", port)).is_ok() {
+        // Some tests take it at other addresses of this machine, or for datagrams.
+        let any = ("0.0.0.0", port);
+        if std::net::TcpListener::bind(any).is_ok() && std::net::UdpSocket::bind(any).is_ok() {
             return port;
         }
     }

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
 use crate::usage::check;
-use crate::{ChildGuard, Served, line_with, onrush, output, report, side_by_side, signal, text};
+use crate::{ChildGuard, Served, closed_port, line_with, onrush, output, report, side_by_side, signal, text};
 
 /// Refused in both languages, with these words.
 fn refused(words: &[&str], en: &str, zh: &str) {
@@ -151,7 +151,8 @@ fn a_server_that_goes_away_is_reported_with_one_figure() {
     /// More than a hundred requests a second of 10 ms need.
     const CONNECTIONS: u64 = 64;
     side_by_side(&["en", "zh"], |&language| {
-        let mut served = Served::start();
+        // No other server gets its port when it is gone.
+        let mut served = Served::at(&format!("127.0.0.1:{}", closed_port()), &[]);
         let url = served.url("/delay/10");
         let file = std::env::temp_dir().join(format!("onrush-gone-{language}-{}", std::process::id()));
         let path = file.to_str().expect("UTF-8");

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::examples::by_path;
 use super::seen::{stats, wait_for};
 use super::watched::Paged;
-use super::{Folder, Served, onrush, output, report, signal, text};
+use super::{Folder, Served, closed_port, onrush, output, report, signal, text};
 
 /// Checks a report against its schema.
 #[track_caller]
@@ -332,7 +332,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_sent() {
 
 #[test]
 fn a_target_that_is_not_there_ends_it() {
-    let closed = format!("http://127.0.0.1:{}/", super::closed_port());
+    let closed = format!("http://127.0.0.1:{}/", closed_port());
     for words in [vec!["find-max", &closed], vec!["sweep", "--vary", "connections=1,2", "-n", "5", &closed]] {
         let done = output(&words);
         assert_eq!(done.status.code(), Some(3), "{done:?}");
@@ -351,7 +351,8 @@ fn a_target_that_is_not_there_ends_it() {
 /// A target that goes away ends the search, with the result so far.
 #[test]
 fn a_target_that_goes_away_ends_the_search() {
-    let mut served = Served::start();
+    // No other server gets its port when it is gone.
+    let mut served = Served::at(&format!("127.0.0.1:{}", closed_port()), &[]);
     let url = served.url("/delay/1");
     // A goal that no stall of this machine misses.
     let goal = ["find-max", "--goal", "p50(response_time) < 9s"];
