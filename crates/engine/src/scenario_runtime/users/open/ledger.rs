@@ -46,12 +46,15 @@ impl Open {
     fn left_before(&self, end: Nanos) -> u64 {
         match self.left {
             Some(left) if end >= left.until => left.count,
-            Some(_) => {
-                let own = self.due_before(end.min(self.last + Nanos(1)), BEHIND_MAX);
-                self.due_before(end, BEHIND_MAX).saturating_sub(own)
-            }
+            Some(_) => self.due_between(self.last, end, BEHIND_MAX),
             None => 0,
         }
+    }
+
+    /// Starts of the measured load after `last` and before `end` that are not taken up.
+    fn due_between(&self, last: Nanos, end: Nanos, count_max: u64) -> u64 {
+        let own = self.due_before(end.min(last + Nanos(1)), count_max);
+        self.due_before(end, count_max).saturating_sub(own)
     }
 
     /// The run is over: starts that came and found no user, and those that were due and not yet taken up, did not end.
@@ -106,7 +109,6 @@ impl ScenarioRuntime {
         if lease == Nanos::NEVER {
             return;
         }
-        let own = open.due_before(lease.min(last + Nanos(1)), u64::MAX);
-        open.left = Some(LeftStarts { until: lease, count: open.due_before(lease, u64::MAX).saturating_sub(own) });
+        open.left = Some(LeftStarts { until: lease, count: open.due_between(last, lease, u64::MAX) });
     }
 }
